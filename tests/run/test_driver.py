@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -315,25 +314,6 @@ def test_a_process_that_dies_takes_no_other_with_it_and_is_replaced() -> None:
         assert not waiting.done()
         processes.stop()
         assert waiting.result() not in (first, os.getpid())
-
-
-class Sent:
-    """Remembers which thread pickles it."""
-
-    def __init__(self) -> None:
-        self.pickled_by: list[threading.Thread] = []
-
-    def __reduce__(self) -> tuple[type[int], tuple[int]]:
-        self.pickled_by.append(threading.current_thread())
-        return int, (7,)
-
-
-def test_what_a_process_is_sent_may_change_once_it_is_submitted() -> None:
-    """The driver looks at the weights of packs, which they cache, while the pool's thread sends them."""
-    sent = Sent()
-    with Processes() as processes:
-        assert processes.submit(abs, sent).result() == 7
-    assert sent.pickled_by == [threading.main_thread()]
 
 
 WAITING = (

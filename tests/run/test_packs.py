@@ -1,5 +1,6 @@
 """Packs: within the memory of a GPU, a few models of one kind on a CPU."""
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from reinflect.run.packs import ARRAYS_AN_ITEM, BYTES, COPIES_OF_PARAMETERS, Pac
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.system import ACTIONS
-from tests.learn.tiny import lesson, small, spec_for
+from tests.learn.tiny import lesson, pack, small, spec_for
 
 PRESENT, PAST = Bundle("V;PRS"), Bundle("V;PST;3;SG")
 
@@ -214,3 +215,11 @@ def test_memory_grows_with_all_it_should(system: str) -> None:
     assert one < total(long)
     assert one < total(replace(short, phases=(before,))), "items of a phase count too"
     assert all(one < total(short, **{name: value}) for name, value in (("hidden", 12), ("batch", 4), ("embedding", 10)))
+
+
+def test_looking_at_a_weight_leaves_a_pack_as_it_is() -> None:
+    """The driver looks at the weights of packs that are being sent to other processes."""
+    trained = pack(seeds=[1, 2])
+    before = pickle.dumps(trained)
+    assert trained.weight > 0
+    assert pickle.dumps(trained) == before

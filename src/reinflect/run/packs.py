@@ -10,7 +10,7 @@ import lzma
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,9 +72,12 @@ class Pack:
         parts = [__version__, *(spec.digest for spec in self.specs)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
-    @cached_property
+    @property
     def weight(self) -> int:
-        """The relative duration: the items, and on a GPU the cost of each update."""
+        """The relative duration: the items, and on a GPU the cost of each update.
+
+        It is not cached: the pack may be on its way to another process, which a thread of the pool pickles.
+        """
         items = sum(
             len(spec.lesson.train) * spec.settings.epochs
             + sum(len(phase.items) * phase.epochs for phase in spec.lesson.phases)

@@ -6,7 +6,6 @@ An update on a CPU is too little work to divide among threads; processes use all
 import gc
 import math
 import os
-import pickle
 import re
 import signal
 import threading
@@ -154,8 +153,7 @@ class Processes(Executor):
     """Processes that take a call each, and are told when to stop.
 
     Each is a pool of its own, so that one that dies takes no other with it. The next call replaces it, as it does one
-    whose call failed: a process that lost its GPU cannot use another. A call is pickled at once: the pool's
-    thread would do so later, while this one caches attributes of what it sends.
+    whose call failed: a process that lost its GPU cannot use another.
     """
 
     def __init__(self) -> None:
@@ -164,16 +162,15 @@ class Processes(Executor):
         self._pools = dict[ProcessPoolExecutor, Future[Any]]()
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **options: Any) -> Future[T]:
-        call = pickle.dumps((function, arguments, options))
         with without_interrupts():
             for pool in [pool for pool, last in self._pools.items() if last.done()]:
                 if self._pools.pop(pool).exception() is None:
                     with suppress(LOST):  # it has died since
-                        self._pools[pool] = future = pool.submit(_call, call)
+                        self._pools[pool] = future = pool.submit(function, *arguments, **options)
                         return future
                 pool.shutdown()
             pool = ProcessPoolExecutor(1, self._context, _begin, (self._flag,))
-            self._pools[pool] = future = pool.submit(_call, call)
+            self._pools[pool] = future = pool.submit(function, *arguments, **options)
         return future
 
     def stop(self) -> None:
@@ -215,11 +212,6 @@ def without_interrupts() -> Iterator[None]:
 # In the processes:
 
 _flag: Any = None
-
-
-def _call(pickled: bytes) -> Any:
-    function, arguments, options = pickle.loads(pickled)
-    return function(*arguments, **options)
 
 
 def _begin(flag: Any = None) -> None:

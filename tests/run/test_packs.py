@@ -19,7 +19,8 @@ from reinflect.run.packs import ARRAYS_AN_ITEM, BYTES, COPIES_OF_PARAMETERS, Pac
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.system import ACTIONS
-from tests.learn.tiny import lesson, pack, small, spec_for
+from tests.learn import tiny
+from tests.learn.tiny import lesson, small, spec_for
 
 PRESENT, PAST = Bundle("V;PRS"), Bundle("V;PST;3;SG")
 
@@ -219,7 +220,7 @@ def test_memory_grows_with_all_it_should(system: str) -> None:
 
 def test_looking_at_a_weight_leaves_a_pack_as_it_is() -> None:
     """The driver looks at the weights of packs that are being sent to other processes."""
-    trained = pack(seeds=[1, 2])
+    trained = tiny.pack(seeds=[1, 2])
     before = pickle.dumps(trained)
     assert trained.weight > 0
     assert pickle.dumps(trained) == before

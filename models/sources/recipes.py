@@ -1,8 +1,8 @@
 """What is known of a language by hand, in `languages.toml`: paradigms, what its sources mean, and how people write.
 
-A source's bundle becomes atoms of ours in three steps: `synonyms` replaces atoms, `rules` adds and removes atoms (by the
-ending of a form, where a treebank has lost a feature that the form shows), and `spellings` names the bundle of what is
-left. Whatever these say, `bundles.py` still compares the forms.
+A source's bundle becomes atoms of ours in three steps: `synonyms` replaces atoms, `rules` adds and removes atoms (by
+the ending of a form, where a treebank has lost a feature that the form shows), and `spellings` names the bundle of what
+is left. Whatever these say, `bundles.py` still compares the forms.
 """
 
 import re
@@ -18,6 +18,8 @@ from models.sources import Row
 from models.sources.atoms import Atoms, atoms
 
 FILE = Path(__file__).parent / "languages.toml"
+ABBREVIATED = re.compile(r"[.\d]|-$|^-")
+"""Abbreviations, parts of words and figures, which treebanks count as forms of words."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ class Recipe:
         """A row without what is no part of a word; its form is empty if it is none."""
         lemma, form = row.lemma, _replaced(row.form, self.forms)
         if treebank:
+            if ABBREVIATED.search(form) and not ABBREVIATED.search(lemma):
+                form = ""
             lemma = _first_replaced(_replaced(lemma, self.lemmas), self.verb_lemmas if part == "V" else {})
             form = _first_replaced(form, self.nominal_forms if part in {"N", "ADJ"} else {})
         return row._replace(lemma=lemma, form=form)
@@ -144,7 +148,9 @@ def _replaced(word: str, patterns: Mapping[str, str]) -> str:
 
 
 def _first_replaced(word: str, patterns: Mapping[str, str]) -> str:
-    return next((re.sub(pattern, to, word, count=1) for pattern, to in patterns.items() if re.search(pattern, word)), word)
+    return next(
+        (re.sub(pattern, to, word, count=1) for pattern, to in patterns.items() if re.search(pattern, word)), word
+    )
 
 
 def expanded(pattern: str) -> list[str]:

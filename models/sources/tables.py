@@ -44,6 +44,12 @@ DICTIONARIES: dict[str, tuple[Source, Rows]] = {
 }
 FREE, COUNTED = "use", "count"
 """The treebanks whose forms may be shipped, and those whose words are only counted."""
+CREDITS = {
+    "conll2017": ["CoNLL-SIGMORPHON 2017 Task 1, of Wiktionary by way of UniMorph", "CC BY-SA 3.0"],
+    "unimorph": ["UniMorph and the shared tasks of 2016 to 2023, of Wiktionary", "CC BY-SA 3.0"],
+    "use": ["treebanks of Universal Dependencies that ../shared/data/README.md names", "CC BY-SA 4.0 or less"],
+}
+"""Sources that are not dictionaries, and their licences."""
 UNIMORPH = ("conll2017", "unimorph")
 TREEBANKS = (FREE, COUNTED, "text")
 
@@ -134,7 +140,7 @@ class Table:
     def shipped(self) -> Iterator[Cell]:
         """The cells that may be shipped, lemmas that are used most first; forms of a cell by what speaks for them."""
         for lemma in sorted(self.cells, key=lambda lemma: (-self.uses[lemma], lemma)):
-            for bundle, forms in self.cells[lemma].items():
+            for bundle, forms in sorted(self.cells[lemma].items()):
                 usual = max(evidence.uses for evidence in forms.values())
                 free = [
                     form
@@ -179,7 +185,9 @@ def paradigms_of(rows: Sequence[Row], recipe: Recipe, meanings: dict[Atoms, str]
         several = recipe.replaced(atoms(bundle))
         bundles.setdefault(several, spelled.get(several, bundle))
     ordered = [bundles[several] for several in spelled if several in bundles]
-    paradigms = Paradigms([*ordered, *(bundle for several, bundle in bundles.items() if several not in spelled)], recipe)
+    paradigms = Paradigms(
+        [*ordered, *(bundle for several, bundle in bundles.items() if several not in spelled)], recipe
+    )
     paradigms.meanings |= meanings or {}
     return paradigms
 

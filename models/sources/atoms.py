@@ -1,6 +1,7 @@
 """Bundles of features as sets of atoms, whatever their spelling."""
 
 import re
+from functools import cache
 
 PARTS = ("N", "ADJ", "V", "ADV", "NUM", "DET", "PRO", "ADP", "PROPN")
 SYNONYMS = {"NDEF": "INDF", "COMPV": "CMPR", "RL": "SPRL", "INST": "INS"}
@@ -8,6 +9,7 @@ SYNONYMS = {"NDEF": "INDF", "COMPV": "CMPR", "RL": "SPRL", "INST": "INS"}
 Atoms = tuple[str, ...]
 
 
+@cache
 def atoms(spelled: str) -> Atoms:
     """The atoms of a bundle in alphabetical order: `N;DAT(PL)` and `pos=N,case=DAT,num=PL` are `DAT N PL`."""
     keyed = "=" in spelled
@@ -24,6 +26,7 @@ def _alternatives(atom: str) -> str:
     return "/".join(sorted(atom.strip("{}").split("/")))
 
 
+@cache
 def part_of_speech(bundle: Atoms) -> str:
     """The part of speech that inflects so: participles are forms of verbs, unless they are adjectives."""
     heads = {atom.partition(".")[0] for atom in bundle}

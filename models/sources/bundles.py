@@ -66,7 +66,7 @@ class Paradigms:
         """The bundle that a spelling means."""
         if said in self.meanings:
             return self.meanings[said] or None
-        return self.spelled(said)
+        return self.by_atoms.get(said) or self.spelled(said)
 
     def spelled(self, said: Atoms) -> str | None:
         """The bundle of these atoms, less those that no cell of its part of speech has, or that go without saying.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from models.sources import Row
-from models.sources.atoms import Atoms, atoms
+from models.sources.atoms import Atoms, atoms, part_of_speech
 
 FILE = Path(__file__).parent / "languages.toml"
 ABBREVIATED = re.compile(r"[.\d]|-$|^-")
@@ -57,6 +57,7 @@ class Recipe:
     relabelled: Sequence[Rule] = ()
     """What is wrong in UniMorph; the first rule that fits a row is applied."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
+    """What an atom is called here, for all or, as in `N INAN`, for one part of speech; nothing if it tells none apart."""
     rules: Sequence[Rule] = ()
     spellings: Mapping[Atoms, str] = field(default_factory=dict)
     forms: Mapping[str, str] = field(default_factory=dict)
@@ -86,8 +87,11 @@ class Recipe:
 
     def replaced(self, bundle: Atoms) -> Atoms:
         """A bundle in atoms of ours."""
-        replaced = (self.synonyms.get(atom, atom) for atom in bundle) if self.synonyms else bundle
-        return tuple(sorted(atom for atom in replaced if atom))
+        if not self.synonyms:
+            return bundle
+        part = part_of_speech(bundle)
+        ours = (self.synonyms.get(f"{part} {atom}", self.synonyms.get(atom, atom)) for atom in bundle)
+        return tuple(sorted(atom for atom in ours if atom))
 
     def corrected(self, bundle: Atoms, row: Row) -> Atoms:
         """What rules make of the bundle of a row."""

@@ -50,7 +50,6 @@ CREDITS = {
     "use": ["treebanks of Universal Dependencies that ../shared/data/README.md names", "CC BY-SA 4.0 or less"],
 }
 """Sources that are not dictionaries, and their licences."""
-UNIMORPH = ("conll2017", "unimorph")
 TREEBANKS = (FREE, COUNTED, "text")
 
 
@@ -104,16 +103,19 @@ class Table:
     def plain(self, row: Row) -> Row:
         """A row without marks."""
         recipe = self.paradigms.recipe
+        if not recipe.marks and not recipe.separable:
+            return row
         return row._replace(lemma=recipe.plain(row.lemma), form=recipe.key(row.form))
 
     def bundle(self, name: str, row: Row) -> str | None:
         """The bundle that the features of a row mean."""
-        return self.paradigms.meaning(self.paradigms.said(row, exact=name in UNIMORPH))
+        return self.paradigms.meaning(self.paradigms.said(row, exact=name not in TREEBANKS))
 
     def add(self, name: str, rows: Iterable[Row], *, learn: bool = False) -> Report:
         """Add the rows of a source, and learn what its bundles mean where the committed mapping is to be written."""
+        exact = name not in TREEBANKS
         cleaned = [(row, clean) for row in rows if (clean := self.cleaned(name, row)).form]
-        read = [(self.paradigms.said(row, exact=name in UNIMORPH), clean, self.plain(clean)) for row, clean in cleaned]
+        read = [(self.paradigms.said(row, exact=exact), clean, self.plain(clean)) for row, clean in cleaned]
         forms = {lemma: {bundle: set(known) for bundle, known in cells.items()} for lemma, cells in self.cells.items()}
         if learn:
             self.paradigms.compare([(said, plain) for said, _, plain in read], forms)
@@ -137,9 +139,16 @@ class Table:
             evidence.spelled[clean.form] += 1
             self.lemmas.setdefault(plain.lemma, Counter())[clean.lemma] += 1
 
+    def _sources(self, lemma: str) -> int:
+        cells = self.cells[lemma].values()
+        return len(set().union(*(evidence.sources for forms in cells for evidence in forms.values())))
+
     def shipped(self) -> Iterator[Cell]:
-        """The cells that may be shipped, lemmas that are used most first; forms of a cell by what speaks for them."""
-        for lemma in sorted(self.cells, key=lambda lemma: (-self.uses[lemma], lemma)):
+        """The cells that may be shipped; forms of a cell by what speaks for them.
+
+        Lemmas that are used most come first, then those that most sources have.
+        """
+        for lemma in sorted(self.cells, key=lambda lemma: (-self.uses[lemma], -self._sources(lemma), lemma)):
             for bundle, forms in sorted(self.cells[lemma].items()):
                 usual = max(evidence.uses for evidence in forms.values())
                 free = [
@@ -147,9 +156,7 @@ class Table:
                     for form, evidence in forms.items()
                     if evidence.sources - {COUNTED} and not doubtful(evidence, usual)
                 ]
-                ranked = sorted(
-                    free, key=lambda form: (-forms[form].uses, -len(forms[form].sources - {FREE, COUNTED}))
-                )
+                ranked = sorted(free, key=lambda form: (-forms[form].uses, -len(forms[form].sources - {FREE, COUNTED})))
                 if ranked:
                     sources = set().union(*(forms[form].sources for form in ranked)) - {COUNTED}
                     written = [marked(form, forms[form].spelled) for form in ranked]
@@ -205,7 +212,7 @@ def build(language: str, wide: Path, cache: Path, *, learn: bool = False) -> tup
                 lemmas = cache / "polish-lemmas.txt"
                 counted = treebanks(wide, language, COUNTED)
                 words = {row.lemma for several in (*sources.values(), counted) for row in several}
-                lemmas.write_text("\n".join(sorted(words)), encoding="utf-8")
+                lemmas.write_text("\n".join(sorted(word for word in words if " " not in word)), encoding="utf-8")
                 packages.append(lemmas)
             sources[name] = list(rows(*packages))
     sources |= {kind: treebanks(wide, language, kind) for kind in (FREE, COUNTED)}

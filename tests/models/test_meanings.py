@@ -17,7 +17,6 @@ TASK = Path(__file__).parents[2] / ".." / "shared" / "data" / "conll2017"
 
 def paradigms(language: str) -> Paradigms:
     """Those of the shared task's files, with those that are added."""
-
     lines = [
         line.split("\t")
         for part in ("train-high", "train-medium", "train-low", "dev")

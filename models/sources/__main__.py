@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from models.sources.bundles import FOLDER, write_meanings
-from models.sources.tables import CREDITS, DICTIONARIES, Report, Table, build
-from models.sources.wide import languages
+from models.sources.tables import DICTIONARIES, Report, Table, build
+from models.sources.wide import credit, languages
 
 MOST_CELLS = 300_000
 VARIANTS = " / "
@@ -58,15 +58,14 @@ def write_table(folder: Path, language: str, table: Table) -> str:
         for lemma, bundle, forms, sources, uses in cells:
             print(lemma, bundle, VARIANTS.join(forms), uses, ",".join(sorted(sources)), sep="\t", file=file)
     names = set().union(*(cell.sources for cell in cells))
-    dictionaries = {
-        name: [source.credit, source.licence] for name, (source, _) in DICTIONARIES.items() if name in names
-    }
+    credits = {name: credit(name, language) for name in sorted(names - set(DICTIONARIES))}
+    credits |= {name: [(source.credit, source.licence)] for name, (source, _) in DICTIONARIES.items() if name in names}
     used = {cell.lemma: table.uses[table.paradigms.recipe.plain(cell.lemma)] for cell in cells}
     content = {
         "language": language,
         "cells": len(cells),
         "left_out": left_out,
-        "credits": {**{name: credit for name, credit in CREDITS.items() if name in names}, **dictionaries},
+        "credits": credits,
         "bundles": table.paradigms.bundles,
         "marks": [f"U+{ord(mark):04X}" for mark in table.paradigms.recipe.marks],
         "letters_with_marks": table.paradigms.recipe.letters,

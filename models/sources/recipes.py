@@ -57,7 +57,7 @@ class Recipe:
     relabelled: Sequence[Rule] = ()
     """What is wrong in UniMorph; the first rule that fits a row is applied."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
-    """What an atom is called here, for all or, as in `N INAN`, for one part of speech; nothing if it tells none apart."""
+    """What an atom is called here, or as in `N INAN` for a part of speech; nothing if it tells no cells apart."""
     rules: Sequence[Rule] = ()
     spellings: Mapping[Atoms, str] = field(default_factory=dict)
     forms: Mapping[str, str] = field(default_factory=dict)

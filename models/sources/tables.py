@@ -44,12 +44,6 @@ DICTIONARIES: dict[str, tuple[Source, Rows]] = {
 }
 FREE, COUNTED = "use", "count"
 """The treebanks whose forms may be shipped, and those whose words are only counted."""
-CREDITS = {
-    "conll2017": ["CoNLL-SIGMORPHON 2017 Task 1, of Wiktionary by way of UniMorph", "CC BY-SA 3.0"],
-    "unimorph": ["UniMorph and the shared tasks of 2016 to 2023, of Wiktionary", "CC BY-SA 3.0"],
-    "use": ["treebanks of Universal Dependencies that ../shared/data/README.md names", "CC BY-SA 4.0 or less"],
-}
-"""Sources that are not dictionaries, and their licences."""
 TREEBANKS = (FREE, COUNTED, "text")
 
 
@@ -139,16 +133,17 @@ class Table:
             evidence.spelled[clean.form] += 1
             self.lemmas.setdefault(plain.lemma, Counter())[clean.lemma] += 1
 
-    def _sources(self, lemma: str) -> int:
+    def _rank(self, lemma: str) -> tuple[int, int, int, str]:
         cells = self.cells[lemma].values()
-        return len(set().union(*(evidence.sources for forms in cells for evidence in forms.values())))
+        sources = set().union(*(evidence.sources for forms in cells for evidence in forms.values()))
+        return -self.uses[lemma], -len(sources), len(lemma), lemma
 
     def shipped(self) -> Iterator[Cell]:
         """The cells that may be shipped; forms of a cell by what speaks for them.
 
-        Lemmas that are used most come first, then those that most sources have.
+        Lemmas that are used most come first, then those that most sources have, then short ones.
         """
-        for lemma in sorted(self.cells, key=lambda lemma: (-self.uses[lemma], -self._sources(lemma), lemma)):
+        for lemma in sorted(self.cells, key=self._rank):
             for bundle, forms in sorted(self.cells[lemma].items()):
                 usual = max(evidence.uses for evidence in forms.values())
                 free = [

@@ -58,7 +58,7 @@ def test_tables_have_them(language: str) -> None:
     if not path.exists():
         pytest.skip("the tables are not here")
     recipe = recipe_of(language)
-    table = {}
+    table: dict[tuple[str, str], str] = {}
     with path.open(encoding="utf-8") as file:
         for line in file:
             lemma, bundle, forms, _, _ = line.rstrip("\n").split("\t")

@@ -21,11 +21,13 @@ from models.sources import (
     spanish_verbs,
     verb_tables,
 )
+from models.sources.__main__ import write_table
 from models.sources.atoms import atoms
 from models.sources.bundles import Paradigms
 from models.sources.packages import Package, printed
 from models.sources.recipes import Recipe, expanded
 from models.sources.tables import DICTIONARIES, Evidence, Table, doubtful, paradigms_of
+from models.sources.wide import credit
 
 RAW = Path(__file__).parent / "raw"
 """Rows as the packages have them."""
@@ -403,6 +405,30 @@ def test_a_package_that_is_another_file_is_refused(tmp_path: Path, monkeypatch: 
 
 def test_programs_print_lines_of_fields() -> None:
     assert printed(["printf"], [], "a\\tb\\nc\\n") == [["a", "b"], ["c"]]
+
+
+def test_treebanks_are_credited_by_name() -> None:
+    assert credit("use", "finnish") == [
+        ("Universal Dependencies, Finnish-FTB", "CC BY 4.0"),
+        ("Universal Dependencies, Finnish-TDT", "CC BY-SA 4.0"),
+        ("Universal Dependencies, Finnish-PUD", "CC BY-SA 3.0"),
+    ]
+    assert [name for name, _ in credit("use", "serbo-croatian")] == ["Universal Dependencies, Croatian-SET"]
+    assert [name for name, _ in credit("use", "norwegian-nynorsk")] == ["Universal Dependencies, Norwegian-Nynorsk"]
+
+
+def test_written_tables_have_forms_and_credits(tmp_path: Path) -> None:
+    table = Table(Paradigms(["N;PL", "V;PST"]))
+    table.add("unimorph", [Row("index", "indexes", "N;PL"), Row("go", "went", "V;PST")])
+    table.add("use", [Row("index", "indices", "N;PL", 3)])
+    assert write_table(tmp_path, "english", table) == "2 cells, 0 left out"
+    assert (tmp_path / "english.tsv").read_text().splitlines() == [
+        "index\tN;PL\tindices / indexes\t3\tunimorph,use",
+        "go\tV;PST\twent\t0\tunimorph",
+    ]
+    content = json.loads((tmp_path / "english.json").read_text())
+    assert content["uses"] == {"index": 3}
+    assert content["credits"]["unimorph"][0][1] == "CC BY-SA 3.0"
 
 
 def test_sources_name_their_licence_and_pin_their_packages() -> None:

@@ -38,9 +38,9 @@ def rows(verbs: Path, adjectives: Path) -> Iterator[Row]:
         for tense, bundle in TENSES.items():
             for number, persons in (cells.get(tense) or {}).items():
                 for person, forms in (persons or {}).items():
-                    yield from _rows(lemma, forms, f"{bundle};{person};{NUMBERS[number]}")
+                    yield from _rows(lemma, _separated(cells, forms), f"{bundle};{person};{NUMBERS[number]}")
         for number, forms in (cells.get("IMP") or {}).items():
-            yield from _rows(lemma, forms, f"V;IMP;2;{NUMBERS[number]}")
+            yield from _rows(lemma, _separated(cells, forms), f"V;IMP;2;{NUMBERS[number]}")
         yield from _rows(lemma, cells.get("PA1", []), "V.PTCP;PRS")
         yield from _rows(lemma, cells.get("PA2", []), "V.PTCP;PST")
         yield Row(lemma, cells.get("INF") or lemma, "V;NFIN")
@@ -56,6 +56,11 @@ def rows(verbs: Path, adjectives: Path) -> Iterator[Row]:
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     content: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return content
+
+
+def _separated(cells: dict[str, Any], forms: str | list[str] | None) -> str | list[str] | None:
+    """A list of forms; of a verb with a prefix it is one form and the prefix: `hole ab`."""
+    return [" ".join(forms)] if cells.get("hasPrefix") and isinstance(forms, list) else forms
 
 
 def _rows(lemma: str, forms: str | list[str] | None, bundle: str) -> Iterator[Row]:

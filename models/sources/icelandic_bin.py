@@ -1,5 +1,7 @@
 """Icelandic of BÍN, the Database of Icelandic Morphology, in the package islenska-data; islenska reads it.
 
+islenska needs cffi, which has to be installed. The seven million rows take seven gigabytes of memory.
+
 A mark such as `GM-FH-NT-3P-ET` has one atom a piece (active, indicative, present, third person, singular); case, number
 and article are written together: `ÞGFETgr` is the dative singular with the article. A digit at the end is a variant.
 """

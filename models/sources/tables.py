@@ -1,8 +1,7 @@
 """The table of a language: all that its sources know of each cell, in the bundles of its paradigms."""
 
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,10 +21,11 @@ from models.sources import (
     spanish_verbs,
     verb_tables,
 )
-from models.sources.bundles import Atoms, Meaning, Paradigms, atoms
+from models.sources.atoms import Atoms, atoms, part_of_speech
+from models.sources.bundles import Paradigms, read_meanings
+from models.sources.recipes import Recipe, recipe_of
 from models.sources.wide import treebanks, unimorph
 
-FOLDER = Path(__file__).parent
 Rows = Callable[..., Iterator[Row]]
 DICTIONARIES: dict[str, tuple[Source, Rows]] = {
     **{
@@ -42,8 +42,9 @@ DICTIONARIES: dict[str, tuple[Source, Rows]] = {
     "uniparser": (albanian_uniparser.SOURCE, albanian_uniparser.rows),
     "sgjp": (polish_sgjp.SOURCE, polish_sgjp.rows),
 }
-FREE = "use"
-"""The treebanks whose forms may be shipped."""
+FREE, COUNTED = "use", "count"
+"""The treebanks whose forms may be shipped, and those whose words are only counted."""
+TREEBANKS = (FREE, COUNTED, "text")
 
 
 @dataclass
@@ -52,6 +53,8 @@ class Evidence:
 
     sources: set[str] = field(default_factory=set)
     uses: int = 0
+    spelled: Counter[str] = field(default_factory=Counter)
+    """How often sources that may be shipped spell it so, with or without marks."""
 
 
 class Cell(NamedTuple):
@@ -77,84 +80,135 @@ class Report(NamedTuple):
 
 @dataclass
 class Table:
-    """Forms by lemma and bundle."""
+    """Forms by lemma and bundle, all without the marks that ordinary text lacks."""
 
     paradigms: Paradigms
     cells: dict[str, dict[str, dict[str, Evidence]]] = field(default_factory=dict)
     uses: Counter[str] = field(default_factory=Counter)
     """How often running text has a lemma, in any form."""
-    meanings: dict[Atoms, Meaning] = field(default_factory=dict)
+    lemmas: dict[str, Counter[str]] = field(default_factory=dict)
+    """How sources spell a lemma, with or without marks."""
 
-    def add(self, name: str, rows: Sequence[Row]) -> Report:
-        """Add the rows of a source."""
+    def cleaned(self, name: str, row: Row) -> Row:
+        """A row of a source without what is no part of a word."""
+        part = part_of_speech(atoms(row.bundle))
+        return self.paradigms.recipe.cleaned(row, part, treebank=name in TREEBANKS)
+
+    def plain(self, row: Row) -> Row:
+        """A row without marks."""
+        recipe = self.paradigms.recipe
+        if not recipe.marks and not recipe.separable:
+            return row
+        return row._replace(lemma=recipe.plain(row.lemma), form=recipe.key(row.form))
+
+    def bundle(self, name: str, row: Row) -> str | None:
+        """The bundle that the features of a row mean."""
+        return self.paradigms.meaning(self.paradigms.said(row, exact=name not in TREEBANKS))
+
+    def add(self, name: str, rows: Iterable[Row], *, learn: bool = False) -> Report:
+        """Add the rows of a source, and learn what its bundles mean where the committed mapping is to be written."""
+        exact = name not in TREEBANKS
+        cleaned = [(row, clean) for row in rows if (clean := self.cleaned(name, row)).form]
+        read = [(self.paradigms.said(row, exact=exact), clean, self.plain(clean)) for row, clean in cleaned]
         forms = {lemma: {bundle: set(known) for bundle, known in cells.items()} for lemma, cells in self.cells.items()}
-        meanings = self.paradigms.meanings(rows, forms)
-        self.meanings |= meanings
+        if learn:
+            self.paradigms.compare([(said, plain) for said, _, plain in read], forms)
         mapped = agree = both = 0
-        for row in rows:
-            if (meaning := meanings.get(atoms(row.bundle))) is None:
+        for said, clean, plain in read:
+            if (bundle := self.paradigms.meaning(said)) is None:
                 continue
-            bundle = meaning.bundle
             mapped += 1
-            known = forms.get(row.lemma, {}).get(bundle)
+            known = forms.get(plain.lemma, {}).get(bundle)
             both += known is not None
-            agree += known is not None and row.form in known
-            evidence = self.cells.setdefault(row.lemma, {}).setdefault(bundle, {}).setdefault(row.form, Evidence())
-            evidence.sources.add(name)
-            evidence.uses += row.uses
-            self.uses[row.lemma] += row.uses
-        return Report(name, len(rows), mapped, both, agree)
+            agree += known is not None and plain.form in known
+            self._add(name, clean, plain, bundle)
+        return Report(name, len(read), mapped, both, agree)
+
+    def _add(self, name: str, clean: Row, plain: Row, bundle: str) -> None:
+        evidence = self.cells.setdefault(plain.lemma, {}).setdefault(bundle, {}).setdefault(plain.form, Evidence())
+        evidence.sources.add(name)
+        evidence.uses += plain.uses
+        self.uses[plain.lemma] += plain.uses
+        if name != COUNTED:
+            evidence.spelled[clean.form] += 1
+            self.lemmas.setdefault(plain.lemma, Counter())[clean.lemma] += 1
+
+    def _rank(self, lemma: str) -> tuple[int, int, int, str]:
+        cells = self.cells[lemma].values()
+        sources = set().union(*(evidence.sources for forms in cells for evidence in forms.values()))
+        return -self.uses[lemma], -len(sources), len(lemma), lemma
 
     def shipped(self) -> Iterator[Cell]:
-        """The cells that may be shipped, lemmas that are used most first; forms of a cell by what speaks for them."""
-        for lemma in sorted(self.cells, key=lambda lemma: (-self.uses[lemma], lemma)):
-            for bundle, forms in self.cells[lemma].items():
+        """The cells that may be shipped; forms of a cell by what speaks for them.
+
+        Lemmas that are used most come first, then those that most sources have, then short ones.
+        """
+        for lemma in sorted(self.cells, key=self._rank):
+            for bundle, forms in sorted(self.cells[lemma].items()):
                 usual = max(evidence.uses for evidence in forms.values())
                 free = [
                     form
                     for form, evidence in forms.items()
-                    if evidence.sources - {"count"} and not doubtful(evidence, usual)
+                    if evidence.sources - {COUNTED} and not doubtful(evidence, usual)
                 ]
-                ranked = sorted(free, key=lambda form: (-forms[form].uses, -len(forms[form].sources - {FREE, "count"})))
+                ranked = sorted(free, key=lambda form: (-forms[form].uses, -len(forms[form].sources - {FREE, COUNTED})))
                 if ranked:
-                    sources = set().union(*(forms[form].sources for form in ranked))
-                    yield Cell(lemma, bundle, ranked, sources, sum(forms[form].uses for form in ranked))
+                    sources = set().union(*(forms[form].sources for form in ranked)) - {COUNTED}
+                    written = [marked(form, forms[form].spelled) for form in ranked]
+                    uses = sum(forms[form].uses for form in ranked)
+                    yield Cell(marked(lemma, self.lemmas[lemma]), bundle, written, sources, uses)
+
+
+def marked(plain: str, spelled: Counter[str]) -> str:
+    """The spelling with marks that most sources have, or without any."""
+    return max(spelled, key=lambda word: (word != plain, spelled[word], word))
 
 
 def doubtful(evidence: Evidence, usual: int) -> bool:
-    """Whether only one source has a form, which running text never has where it has another one often."""
+    """Whether only one source has a form, which running text never has where it has another one often.
+
+    A form that only treebanks have is an error of theirs where they have another one twenty times as often.
+    """
+    if evidence.sources <= {FREE, COUNTED}:
+        return evidence.uses * 20 <= usual
     return evidence.uses == 0 and usual >= 5 and len(evidence.sources) == 1
 
 
-def paradigms_of(language: str, rows: Sequence[Row]) -> Paradigms:
-    """The bundles of the shared task, each in its commonest spelling, and those that `paradigms.toml` adds."""
-    spelled = Counter(row.bundle for row in rows)
-    by_atoms: dict[Atoms, str] = {}
-    for bundle, _ in spelled.most_common():
-        by_atoms.setdefault(atoms(bundle), bundle)
-    with (FOLDER / "paradigms.toml").open("rb") as file:
-        further = tomllib.load(file).get(language, {})
-    bundles = [*by_atoms.values(), *further.get("bundles", [])]
-    if further.get("adjectives_like_nouns"):
-        alike = (f"ADJ{bundle[1:]}" for bundle in bundles if bundle.startswith("N;") and "PSS" not in bundle)
-        bundles += [bundle for bundle in alike if atoms(bundle) not in by_atoms]
-    return Paradigms(bundles)
+def paradigms_of(rows: Sequence[Row], recipe: Recipe, meanings: dict[Atoms, str] | None = None) -> Paradigms:
+    """The bundles of the shared task, each in its commonest spelling, and those that `languages.toml` adds."""
+    spelled: dict[Atoms, str] = {}
+    for bundle, _ in Counter(row.bundle for row in rows).most_common():
+        spelled.setdefault(recipe.replaced(atoms(bundle)), bundle)
+    relabelled = [recipe.relabel(row).bundle for row in rows] if recipe.relabelled else list(spelled.values())
+    nouns = (f"ADJ{bundle[1:]}" for bundle in spelled.values() if bundle.startswith("N;") and "PSS" not in bundle)
+    added = [*recipe.bundles, *(nouns if recipe.adjectives_like_nouns else ())]
+    bundles: dict[Atoms, str] = {}
+    for bundle in [*added, *sorted(relabelled)]:
+        several = recipe.replaced(atoms(bundle))
+        bundles.setdefault(several, spelled.get(several, bundle))
+    ordered = [bundles[several] for several in spelled if several in bundles]
+    paradigms = Paradigms(
+        [*ordered, *(bundle for several, bundle in bundles.items() if several not in spelled)], recipe
+    )
+    paradigms.meanings |= meanings or {}
+    return paradigms
 
 
-def build(language: str, wide: Path, cache: Path) -> tuple[Table, list[Report]]:
-    """The table of a language, from all its sources."""
-    ours = unimorph(wide, language, shared_task=True)
-    table = Table(paradigms_of(language, ours))
-    sources = {"conll2017": ours, "unimorph": unimorph(wide, language, shared_task=False)}
+def build(language: str, wide: Path, cache: Path, *, learn: bool = False) -> tuple[Table, list[Report]]:
+    """The table of a language, from all its sources; with `learn`, without the committed mapping of their bundles."""
+    recipe = recipe_of(language)
+    ours, others = (unimorph(wide, language, shared_task=is_ours) for is_ours in (True, False))
+    table = Table(paradigms_of(ours, recipe, {} if learn else read_meanings(language)))
+    sources = {"conll2017": list(map(recipe.relabel, ours)), "unimorph": list(map(recipe.relabel, others))}
     for name, (source, rows) in DICTIONARIES.items():
         if source.language == language:
             packages = [package.unpacked(cache) for package in source.packages]
             if name == "sgjp":
                 lemmas = cache / "polish-lemmas.txt"
-                counted = treebanks(wide, language, "count")
+                counted = treebanks(wide, language, COUNTED)
                 words = {row.lemma for several in (*sources.values(), counted) for row in several}
-                lemmas.write_text("\n".join(sorted(words)), encoding="utf-8")
+                lemmas.write_text("\n".join(sorted(word for word in words if " " not in word)), encoding="utf-8")
                 packages.append(lemmas)
             sources[name] = list(rows(*packages))
-    sources |= {kind: treebanks(wide, language, kind) for kind in (FREE, "count")}
-    return table, [table.add(name, several) for name, several in sources.items()]
+    sources |= {kind: treebanks(wide, language, kind) for kind in (FREE, COUNTED)}
+    return table, [table.add(name, several, learn=learn) for name, several in sources.items()]

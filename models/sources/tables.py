@@ -130,13 +130,22 @@ class Table:
         evidence.uses += plain.uses
         self.uses[plain.lemma] += plain.uses
         if name != COUNTED:
-            evidence.spelled[clean.form] += 1
-            self.lemmas.setdefault(plain.lemma, Counter())[clean.lemma] += 1
+            evidence.spelled[self.paradigms.recipe.written(clean.form)] += 1
+            self.lemmas.setdefault(plain.lemma, Counter())[self.paradigms.recipe.written(clean.lemma)] += 1
 
     def _rank(self, lemma: str) -> tuple[int, int, int, str]:
         cells = self.cells[lemma].values()
         sources = set().union(*(evidence.sources for forms in cells for evidence in forms.values()))
         return -self.uses[lemma], -len(sources), len(lemma), lemma
+
+    def rare(self) -> Iterator[Row]:
+        """Words of lemmas that running text has once, and no dictionary: those like it are guessed."""
+        for lemma, cells in self.cells.items():
+            if self.uses[lemma] == 1:
+                for bundle, forms in cells.items():
+                    for form, evidence in forms.items():
+                        if evidence.uses and evidence.sources <= {FREE, COUNTED}:
+                            yield Row(lemma, form, bundle, evidence.uses)
 
     def shipped(self) -> Iterator[Cell]:
         """The cells that may be shipped; forms of a cell by what speaks for them.
@@ -212,3 +221,19 @@ def build(language: str, wide: Path, cache: Path, *, learn: bool = False) -> tup
             sources[name] = list(rows(*packages))
     sources |= {kind: treebanks(wide, language, kind) for kind in (FREE, COUNTED)}
     return table, [table.add(name, several, learn=learn) for name, several in sources.items()]
+
+
+def meanings_of_text(language: str, wide: Path, rows: Iterable[Row]) -> list[Row | None]:
+    """Words of running text with our bundles and lemmas, by their features alone; None if these fit no bundle.
+
+    Their forms are what a model is to find, so they do not help to tell bundles apart.
+    """
+    recipe = recipe_of(language)
+    paradigms = paradigms_of(unimorph(wide, language, shared_task=True), recipe, read_meanings(language))
+    result: list[Row | None] = []
+    for row in rows:
+        bundle = paradigms.meaning(recipe.corrected(recipe.replaced(atoms(row.bundle)), row, by_form=False))
+        part = part_of_speech(atoms(row.bundle))
+        lemma = recipe.cleaned(row, part, treebank=True).lemma
+        result.append(row._replace(lemma=lemma, bundle=bundle) if bundle else None)
+    return result

@@ -317,6 +317,12 @@ def test_marks_are_combining_characters(text: str, marks: str) -> None:
     assert dictionary.is_marked(text) == (normalize("NFC", text) != slow)
 
 
+def test_letters_of_the_alphabet_keep_their_marks() -> None:
+    croatian = Dictionary.of({"kuća": {}, "sága": {}}, BUNDLES, "\u0301", letters="ćĆ")
+    assert [croatian.is_marked(word) for word in ("kuća", "sága", "kuc\u0301a")] == [False, True, False]
+    assert croatian.unmarked("kúća kuc\u0301a") == "kuća kuća"
+
+
 def test_the_card_counts_lemmas_and_cells(inflector: Inflector, reinflect: Run, model: Path) -> None:
     text = card_text(inflector.card)
     assert "Dictionary\n  All: 3 lemmas, 5 attested cells" in text

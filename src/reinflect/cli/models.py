@@ -38,6 +38,11 @@ TRAINING = (
 )
 model_command = partial(command, *TRAINING, about="two lines train a model; MODEL may be a language: reinflect models")
 """A command whose example needs a model."""
+EXPLAINED = """\
+words, forms: those of the dictionary in the model, whose forms are exact
+guesses right: of forms of words that the model did not learn from (without a dictionary: of dev items)
+text right: of the nouns, verbs and adjectives of running text whose features the model has
+"""
 PAGES = (".html", ".htm")
 
 
@@ -147,7 +152,7 @@ def confidence_cell(answer: "Answer", decimals: int = 3) -> str | float:
 
 @command("reinflect models")
 def models() -> None:
-    """List the pocket models: small models of many languages, with their accuracy on items they did not learn from.
+    """List the pocket models: small models of many languages, with their dictionaries and their accuracy.
 
     Every command takes a language where it asks for MODEL: reinflect inflect finnish talo 'N;IN+ESS;PL'. A name with a
     slash or an ending is a file of your own (./finnish, finnish.reinflect). The models come with the package
@@ -159,8 +164,21 @@ def models() -> None:
     index = {} if folder is None else read_index(folder)
     if not index:
         raise InputError("no pocket models are installed", f"install them: {INSTALL}")
-    rows = [(name, f"{model.accuracy:.2f}", f"{model.size / 1e3:.0f} KB", model.date) for name, model in index.items()]
-    click.echo(table(("language", "accuracy", "size", "date"), rows, sides=("left", "right", "right", "left")))
+    header = ("language", "words", "forms", "guesses right", "text right", "size", "date")
+    rows = [
+        (
+            name,
+            f"{model.lemmas:,}" if model.lemmas else "–",
+            f"{model.cells:,}" if model.cells else "–",
+            f"{model.accuracy:.1f} %",
+            "–" if model.text is None else f"{model.text:.1f} %",
+            f"{model.size / 1e3:.0f} KB",
+            model.date,
+        )
+        for name, model in index.items()
+    ]
+    click.echo(table(header, rows, sides=("left", "right", "right", "right", "right", "right", "left")))
+    click.echo(EXPLAINED)
     size = sum(model.size for model in index.values()) / 1e6
     click.echo(f"{len(index)} pocket models, {size:.1f} MB, in {printable(str(folder))}")
 

@@ -73,12 +73,19 @@ class Dictionary:
     packed: bytes = field(repr=False)
     marks: str = ""
     """Combining characters that ordinary text leaves out, such as the macrons of Latin: *amō* is found as *amo* too."""
+    letters: str = ""
+    """Letters of the alphabet that have one of these marks and keep it, such as ć where á is a with an accent."""
     credit: str = ""
     """Its sources and their licences, for the card."""
 
     @classmethod
     def of(
-        cls, cells: Mapping[str, Mapping[str, Sequence[str]]], bundles: Sequence[str], marks: str = "", credit: str = ""
+        cls,
+        cells: Mapping[str, Mapping[str, Sequence[str]]],
+        bundles: Sequence[str],
+        marks: str = "",
+        letters: str = "",
+        credit: str = "",
     ) -> "Dictionary":
         """A dictionary of the forms of each bundle of each lemma, best first; none where the model's own is right."""
         numbers = {Bundle(spelling).cell: number for number, spelling in enumerate(bundles)}
@@ -90,7 +97,7 @@ class Dictionary:
                     problem = f"found the forms {quoted(', '.join(forms))} of {quoted(lemma)} {quoted(features)}"
                     raise InputError(problem, "give them one of the dictionary's bundles, and no line ends")
                 row[number] = tuple(dict.fromkeys((*row.get(number, ()), *forms)))
-        return cls(tuple(bundles), _packed(rows), marks, credit)
+        return cls(tuple(bundles), _packed(rows), marks, letters, credit)
 
     def __post_init__(self) -> None:
         self._table  # noqa: B018 - all is read at once, so that a file made by hand is refused when it is loaded
@@ -183,10 +190,12 @@ class Dictionary:
         return total | {"parts": {part: [lemmas[part], cells[part]] for part in sorted(lemmas)}}
 
     def is_marked(self, text: str) -> bool:
-        return not set(self.marks).isdisjoint(normalize("NFD", text))
+        rest = set(normalize("NFC", text)).difference(self.letters) if self.marks else ()
+        return any(mark in self.marks for letter in rest for mark in normalize("NFD", letter))
 
     def unmarked(self, text: str) -> str:
         """The text without marks, in NFC."""
+        text = normalize("NFC", text)
         for letter in filter(self.is_marked, set(text)):
             text = text.replace(letter, "".join(c for c in normalize("NFD", letter) if c not in self.marks))
         return normalize("NFC", text)

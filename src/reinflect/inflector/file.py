@@ -84,8 +84,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """In files of 0.2; nothing ever read it."""
     cells: tuple[str, ...] = ()
     words: WordEvidence | None = None
-    dictionary: tuple[tuple[str, ...], str, str] | None = None
-    """Its bundles, marks and credit."""
+    dictionary: tuple[tuple[str, ...], str, str, str] | None = None
+    """Its bundles, marks, letters with marks, and credit."""
     card: str = ""
     packages: dict[str, Annotated[str, Meta(max_length=100, pattern=r"^[\w.-]+$")]] = {}
     """The packages that bring systems of its members, by the names of these systems."""
@@ -108,7 +108,7 @@ def write_model(path: Path | str, members: Sequence[Member], about: Mapping[str,
         for name, array in member.parameters.items():
             tensors |= _stored(f"{number}.{name}", np.ascontiguousarray(array), numbers)
     if dictionary := about.get(DICTIONARY):
-        header[DICTIONARY] = dictionary.bundles, dictionary.marks, dictionary.credit
+        header[DICTIONARY] = dictionary.bundles, dictionary.marks, dictionary.letters, dictionary.credit
         tensors[DICTIONARY] = np.frombuffer(dictionary.packed, np.uint8)
     write_bytes(path, signed(tensors, ABOUT, json.dumps(header, ensure_ascii=False)))
 
@@ -179,8 +179,8 @@ def read_model(path: Path | str) -> tuple[list[Member], Header, Dictionary | Non
         if len({header.dictionary is None, DICTIONARY not in tensors, header.format == FORMAT}) > 1:
             raise ValueError("only a part of a dictionary")
         if header.dictionary:
-            bundles, marks, credit = header.dictionary
-            dictionary = Dictionary(bundles, tensors[DICTIONARY].tobytes(), marks, credit)
+            bundles, *texts = header.dictionary
+            dictionary = Dictionary(bundles, tensors[DICTIONARY].tobytes(), *texts)
     except MISFITS as error:
         raise not_a_model(path, str(error)) from None
     return members, header, dictionary

@@ -5,10 +5,11 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -29,14 +30,21 @@ NAME = "[a-z0-9]+(-[a-z0-9]+)*"
 
 
 class PocketModel(msgspec.Struct, frozen=True):
-    """A model in the index: its file, its accuracy on dev items in per cent, and the number of its training items."""
+    """A model in the index."""
 
     file: Annotated[str, msgspec.Meta(pattern=rf"^{NAME}\{ENDING}$")]
     size: int
     accuracy: float
+    """Of the model alone, in per cent: on lemmas that it did not learn from; on dev items without a dictionary."""
     items: int
+    """Those that it learnt from."""
     date: str
     sha256: str
+    lemmas: int = 0
+    cells: int = 0
+    """Of its dictionary; 0 without one, as in the models of 0.2."""
+    text: float | None = None
+    """The share of the words of running text that it inflects as they are there, in per cent; None where no text is."""
 
 
 def models_folder() -> Path | None:
@@ -94,8 +102,20 @@ def load(path: Path | str) -> "Inflector":
         raise InputError(error.found, AGAIN, path=file) from None
 
 
-def add_model(folder: Path, path: Path | str, language: str, dev: "Sequence[Item]", *, command: str) -> PocketModel:
-    """Put a file that `command` made into a folder of pocket models, with its card and its accuracy on `dev`."""
+def add_model(
+    folder: Path,
+    path: Path | str,
+    language: str,
+    dev: "Sequence[Item]",
+    *,
+    command: str,
+    text: float | None = None,
+    about: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> PocketModel:
+    """Put a file that `command` made into a folder of pocket models, with a card: how it does on `dev`, and `about`.
+
+    `dev` has lemmas that the model did not learn from, where the model has a dictionary, and `text` is as in the index.
+    """
     from reinflect.data.catalog import find
     from reinflect.inflector.card import card_text
     from reinflect.score.scores import breakdown, evaluate
@@ -105,16 +125,30 @@ def add_model(folder: Path, path: Path | str, language: str, dev: "Sequence[Item
     content, inflector, source = read_bytes(path), load(Path(path)), find("conll2017")
     if (training := inflector.training) is None:
         raise InputError("this model has no record of its training", "train it with reinflect", path=path)
-    forms, digest = inflector.inflect_many(dev, attested=False), hashlib.sha256(content).hexdigest()
+    forms, dictionary = inflector.inflect_many(dev, attested=False), inflector.dictionary
     score = evaluate(dev, [replace(item, form=form) for item, form in zip(dev, forms, strict=True)])
     scores = {"all": score, **breakdown(score.cells, "pos")}
-    model = PocketModel(f"{language}{ENDING}", len(content), score.accuracy, training.items, training.date, digest)
+    model = PocketModel(
+        f"{language}{ENDING}",
+        len(content),
+        round(score.accuracy, 2),
+        training.items,
+        training.date,
+        hashlib.sha256(content).hexdigest(),
+        len(dictionary.lemmas) if dictionary else 0,
+        sum(dictionary.counts.values()) if dictionary else 0,
+        text,
+    )
     index = {**(read_index(folder) if (folder / INDEX).exists() else {}), language: model}
     write_bytes(make_folder(folder) / model.file, content)
+    title = (
+        "Accuracy of the model alone, on lemmas that it did not learn from" if dictionary else "Accuracy on dev items"
+    )
     further = {
-        "Accuracy on dev items": [f"{part} {score.accuracy:.2f} % of {score.items}" for part, score in scores.items()],
+        title: [f"{part} {score.accuracy:.2f} % of {score.items}" for part, score in scores.items()],
         "Licence and citation": [f"The licence is that of the data: {source.licence}", f"Cite: {source.citation}"],
         "Origin": [f"Data: {source.title}; {source.source}", f"Command: {command}"],
+        **about,
     }
     write_text(folder / f"{language}.txt", card_text(inflector.card, further))
     # The index comes last, so that it never lists a file that is not there.

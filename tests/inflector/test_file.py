@@ -274,8 +274,8 @@ def test_the_format_is_the_fourth(tmp_path: Path) -> None:
         (lambda said, _: said.update(format=4), "only a part of a dictionary"),
         (lambda said, _: said.pop("dictionary"), "only a part of a dictionary"),
         (lambda _, tensors: tensors.pop("dictionary"), "only a part of a dictionary"),
-        (lambda said, _: said.update(dictionary=[["V;A"], "", ""]), "the columns of its dictionary do not fit"),
-        (lambda said, _: said.update(dictionary=[["V;A", "V;B"], 1, ""]), "not a valid reinflect model"),
+        (lambda said, _: said.update(dictionary=[["V;A"], "", "", ""]), "the columns of its dictionary do not fit"),
+        (lambda said, _: said.update(dictionary=[["V;A", "V;B"], 1, "", ""]), "not a valid reinflect model"),
         (lambda said, _: said.update(dictionary=[["V;A", "V;B"]]), "not a valid reinflect model"),
         (lambda _, tensors: tensors.update(dictionary=torch.zeros(9)), "its dictionary is damaged"),
         (lambda _, tensors: tensors.update(dictionary=tensors["dictionary"][:-1]), "truncated or too large"),
@@ -287,7 +287,7 @@ def test_a_dictionary_that_does_not_fit_is_refused(
     whole = Dictionary.of({"a": {"V;A": (), "V;B": ["b"]}}, ("V;A", "V;B"))
 
     def add(said: Said, tensors: Tensors) -> None:
-        said |= {"dictionary": [whole.bundles, "", ""], "format": 5}
+        said |= {"dictionary": [whole.bundles, "", "", ""], "format": 5}
         tensors["dictionary"] = torch.tensor(list(whole.packed), dtype=torch.uint8)
 
     def add_and_change(said: Said, tensors: Tensors) -> None:

@@ -112,7 +112,8 @@ def complete(model: Inflector, choice: Choice) -> Inflector:
     cells, about = exceptions(model, choice.table), choice.about
     marks = "".join(chr(int(mark.removeprefix("U+"), 16)) for mark in about["marks"])
     credit = "; ".join(f"{name} ({licence})" for several in about["credits"].values() for name, licence in several)
-    return replace(model, dictionary=Dictionary.of(cells, about["bundles"], marks, about["letters_with_marks"], credit))
+    texts = {"marks": marks, "letters": about["letters_with_marks"], "credit": credit}
+    return replace(model, dictionary=Dictionary.of(cells, about["bundles"], **texts))
 
 
 def write_complete(language: str, tables: Path, out: Path, items: int) -> tuple[Choice, int]:

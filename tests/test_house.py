@@ -90,7 +90,7 @@ BUDGET = {
     "decode": 317,
     "ensemble": 590,
     "examples": 549,
-    "inflector": 1_546,
+    "inflector": 1_550,
     "layers": 1_609,
     "learn": 1_363,
     "paper": 1_235,
@@ -98,9 +98,9 @@ BUDGET = {
     "report": 604,
     "run": 1_443,
     "score": 650,
-    "src": 19_893,
+    "src": 19_897,
     "systems": 2_310,
-    "tests": 24_139,
+    "tests": 24_147,
     "web": 883,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

@@ -276,11 +276,11 @@ LATIN: Cells = {
 
 @pytest.fixture(name="latin", params=["none", "nfc", "nfd"])
 def latin_model(inflector: Inflector, request: pytest.FixtureRequest) -> Inflector:
-    return replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, "\u0304"), normalisation=request.param)
+    return replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, marks="\u0304"), normalisation=request.param)
 
 
 def test_answers_have_marks_where_the_lemma_has(inflector: Inflector) -> None:
-    latin = replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, "\u0304"), normalisation="nfc")
+    latin = replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, marks="\u0304"), normalisation="nfc")
     for lemma, form, own in (("amō", "amās", "amō"), ("amo\u0304", "amās", "amō"), ("amo", "amas", "amo")):
         assert latin.inflect_many([(lemma, "V;B"), (lemma, "V;A")]) == [form, own]
         assert latin.nbest(lemma, "V;B", 2)[1].form == own
@@ -290,12 +290,20 @@ def test_answers_have_marks_where_the_lemma_has(inflector: Inflector) -> None:
     assert latin.inflect("novo", "V;A") == "novo"
     assert latin.inflect("eicio", "V;A") == "eicio", "not in the dictionary"
     assert latin.inflect("ejicio", "V;A") == "éicio", "other marks stay"
+    assert latin.inflect_many([("Amo", "V;B"), ("Amo", "V;A"), ("Novō", "V;A")]) == ["Amas", "Amo", "Novō"]
     assert latin.trace("amo", "V;A").lemma == "amō"
     assert latin.member_forms([("amo", "V;A")]) == [["amo"]]
 
 
+def test_a_capital_that_the_dictionary_lacks_is_that_of_a_sentence(inflector: Inflector) -> None:
+    cells = {"go": {"V;A": ("went",)}, "Fisch": {"N;A": ("Fische",)}, "fisch": {"N;A": ("fischte",)}}
+    model = replace(inflector, dictionary=Dictionary.of(cells, BUNDLES))
+    assert model.inflect_many([("Go", "V;A"), ("Fisch", "N;A"), ("fisch", "N;A")]) == ["Went", "Fische", "fischte"]
+    assert [answer.attested for answer in model.answers([("Go", "V;A"), ("GO", "V;A")])] == [True, False]
+
+
 def test_of_lemmas_that_differ_in_marks_the_one_with_the_cell_answers(inflector: Inflector) -> None:
-    latin = replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, "\u0304"))
+    latin = replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, marks="\u0304"))
     assert latin.inflect("populus", "N;A") == "populi"
     assert latin.inflect("populus", "V;A") == "populo"
     assert latin.with_marks().inflect_many([("populus", "V;A"), ("populus", "V;B")]) == ["pōpulō", "pōpulus"]
@@ -312,13 +320,13 @@ def test_marks_are_combining_characters(text: str, marks: str) -> None:
     from unicodedata import normalize
 
     slow = normalize("NFC", "".join(letter for letter in normalize("NFD", text) if letter not in marks))
-    dictionary = Dictionary.of({}, BUNDLES, marks)
+    dictionary = Dictionary.of({}, BUNDLES, marks=marks)
     assert dictionary.unmarked(text) == slow
     assert dictionary.is_marked(text) == (normalize("NFC", text) != slow)
 
 
 def test_letters_of_the_alphabet_keep_their_marks() -> None:
-    croatian = Dictionary.of({"kuća": {}, "sága": {}}, BUNDLES, "\u0301", letters="ćĆ")
+    croatian = Dictionary.of({"kuća": {}, "sága": {}}, BUNDLES, marks="\u0301", letters="ćĆ")
     assert [croatian.is_marked(word) for word in ("kuća", "sága", "kuc\u0301a")] == [False, True, False]
     assert croatian.unmarked("kúća kuc\u0301a") == "kuća kuća"
 
@@ -381,7 +389,7 @@ def test_gaps_are_filled_from_it(reinflect: Run, model: Path, tmp_path: Path) ->
 
 
 def test_marks_are_kept_on_request(inflector: Inflector, reinflect: Run, tmp_path: Path) -> None:
-    replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, "\u0304")).save(tmp_path / "model")
+    replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, marks="\u0304")).save(tmp_path / "model")
     (tmp_path / "mine.csv").write_text("lemma,V;B\namo,\n", encoding="utf-8")
     assert reinflect("inflect", tmp_path / "model", "amo", "V;B").stdout == "amas\n"
     assert reinflect("inflect", tmp_path / "model", "amo", "V;B", "--marks").stdout == "amās\n"

@@ -90,15 +90,23 @@ class Seen:
         return None if forms is None else tuple(dict.fromkeys(self.spelled_as(lemma, form) for form in forms))
 
     def spelled(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Items with their lemmas as the dictionary writes them, with marks; the model has learnt these."""
-        if (dictionary := self.dictionary) is None or not dictionary.marks:
+        """Items with their lemmas as the dictionary writes them; the model has learnt these."""
+        if (dictionary := self.dictionary) is None:
             return items
-        return [replace(item, lemma=dictionary.spelled(item.lemma, item.features)) for item in items]
+        return [
+            replace(item, lemma=dictionary.spelled(item.lemma, item.features))
+            if dictionary.marks or item.lemma[:1].isupper()
+            else item
+            for item in items
+        ]
 
     def spelled_as(self, lemma: str, form: str) -> str:
-        """A form without marks, if the lemma has none, and nobody wants them."""
-        dictionary = self.dictionary
-        if dictionary is None or self.keeps_marks or not dictionary.marks or dictionary.is_marked(lemma):
+        """A form with the lemma's capital, if the dictionary has none; and without marks, if the lemma has none."""
+        if (dictionary := self.dictionary) is None:
+            return form
+        if lemma[:1].isupper() and dictionary.spelled(lemma, Bundle(""))[:1].islower():
+            form = form[:1].upper() + form[1:]
+        if self.keeps_marks or not dictionary.marks or dictionary.is_marked(lemma):
             return form
         return normal(dictionary.unmarked(form), self.normalisation)
 

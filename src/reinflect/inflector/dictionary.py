@@ -79,14 +79,7 @@ class Dictionary:
     """Its sources and their licences, for the card."""
 
     @classmethod
-    def of(
-        cls,
-        cells: Mapping[str, Mapping[str, Sequence[str]]],
-        bundles: Sequence[str],
-        marks: str = "",
-        letters: str = "",
-        credit: str = "",
-    ) -> "Dictionary":
+    def of(cls, cells: Mapping[str, Mapping[str, Sequence[str]]], bundles: Sequence[str], **about: str) -> "Dictionary":
         """A dictionary of the forms of each bundle of each lemma, best first; none where the model's own is right."""
         numbers = {Bundle(spelling).cell: number for number, spelling in enumerate(bundles)}
         rows: dict[str, dict[int, tuple[str, ...]]] = {}
@@ -97,7 +90,7 @@ class Dictionary:
                     problem = f"found the forms {quoted(', '.join(forms))} of {quoted(lemma)} {quoted(features)}"
                     raise InputError(problem, "give them one of the dictionary's bundles, and no line ends")
                 row[number] = tuple(dict.fromkeys((*row.get(number, ()), *forms)))
-        return cls(tuple(bundles), _packed(rows), marks, letters, credit)
+        return cls(tuple(bundles), _packed(rows), **about)
 
     def __post_init__(self) -> None:
         self._table  # noqa: B018 - all is read at once, so that a file made by hand is refused when it is loaded
@@ -216,12 +209,15 @@ class Dictionary:
         return {bundle.cell: number for number, bundle in enumerate(self.cells)}
 
     def _entries(self, lemma: str) -> list[int]:
-        """The lemmas that are spelled like this: the one with just these marks, then, without any, those with some."""
+        """The lemmas that are spelled like this: the one with just these marks, then, without any, those with some.
+
+        If there is none, those without the capital of a sentence.
+        """
         at = bisect_left(self.lemmas, lemma)
         exact = [at] * (self.lemmas[at : at + 1] == [lemma])
-        if not self.marks or (exact and self.is_marked(lemma)):
-            return exact
-        return [*dict.fromkeys((*exact, *self._by_spelling.get(self.unmarked(lemma), ())))]
+        if self.marks and not (exact and self.is_marked(lemma)):
+            exact = [*dict.fromkeys((*exact, *self._by_spelling.get(self.unmarked(lemma), ())))]
+        return exact or (self._entries(lemma[:1].lower() + lemma[1:]) if lemma[:1].isupper() else [])
 
     def _entry(self, lemma: str, bundle: Bundle) -> int | None:
         """The first lemma of this spelling that has a cell, or else its part of speech, or the first."""

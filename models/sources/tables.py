@@ -45,6 +45,8 @@ DICTIONARIES: dict[str, tuple[Source, Rows]] = {
 FREE, COUNTED = "use", "count"
 """The treebanks whose forms may be shipped, and those whose words are only counted."""
 TREEBANKS = (FREE, COUNTED, "text")
+HEADINGS = frozenset("singular plural Singular Plural indefinite definite present past nominative".split())
+"""Headings of Wiktionary's tables, which UniMorph has as forms."""
 
 
 @dataclass
@@ -91,8 +93,12 @@ class Table:
 
     def cleaned(self, name: str, row: Row) -> Row:
         """A row of a source without what is no part of a word."""
-        part = part_of_speech(atoms(row.bundle))
-        return self.paradigms.recipe.cleaned(row, part, treebank=name in TREEBANKS)
+        recipe, treebank = self.paradigms.recipe, name in TREEBANKS
+        if row.form in HEADINGS and row.form[:3].lower() != row.lemma[:3].lower():
+            return row._replace(form="")
+        if not treebank and not recipe.forms:
+            return row
+        return recipe.cleaned(row, part_of_speech(atoms(row.bundle)), treebank=treebank)
 
     def plain(self, row: Row) -> Row:
         """A row without marks."""
@@ -160,12 +166,18 @@ class Table:
                     for form, evidence in forms.items()
                     if evidence.sources - {COUNTED} and not doubtful(evidence, usual)
                 ]
-                ranked = sorted(free, key=lambda form: (-forms[form].uses, -len(forms[form].sources - {FREE, COUNTED})))
+                ranked = sorted(free, key=lambda form: _order(forms[form]))
                 if ranked:
                     sources = set().union(*(forms[form].sources for form in ranked)) - {COUNTED}
                     written = [marked(form, forms[form].spelled) for form in ranked]
                     uses = sum(forms[form].uses for form in ranked)
                     yield Cell(marked(lemma, self.lemmas[lemma]), bundle, written, sources, uses)
+
+
+def _order(evidence: Evidence) -> tuple[int, int, bool]:
+    """Used forms first, then those of most origins, then those of dictionaries; all of UniMorph is one origin."""
+    origins = {"unimorph" if source == "conll2017" else source for source in evidence.sources - {FREE, COUNTED}}
+    return -evidence.uses, -len(origins), not origins - {"unimorph"}
 
 
 def marked(plain: str, spelled: Counter[str]) -> str:

@@ -358,6 +358,21 @@ def test_words_of_treebanks_are_cleaned(row: Row, part: str, expected: tuple[str
     assert (cleaned.lemma, cleaned.form) == expected
 
 
+def test_a_dictionary_is_preferred_to_unimorph_alone() -> None:
+    table = Table(Paradigms(["N;DAT;SG"]))
+    table.add("conll2017", [Row("maður", "mann", "N;DAT;SG")])
+    table.add("unimorph", [Row("maður", "mann", "N;DAT;SG")])
+    table.add("bin", [Row("maður", "manni", "N;DAT;SG")])
+    assert [cell.forms for cell in table.shipped()] == [["manni", "mann"]]
+
+
+def test_headings_are_no_forms() -> None:
+    table = Table(Paradigms(["N;PL", "ADJ;PL"]))
+    table.add("unimorph", [Row("ház", "plural", "N;PL"), Row("positiv", "positive", "ADJ;PL")])
+    table.add("unimorph", [Row("definit", "definite", "ADJ;PL"), Row("maður", "indefinite", "N;PL")])
+    assert [cell.forms for cell in table.shipped()] == [["definite"], ["positive"]]
+
+
 def test_marks_that_ordinary_text_lacks() -> None:
     """They are taken off where forms are compared; a table keeps the marked spelling."""
     assert RECIPE.plain("māćér pəs") == "maćer pes"

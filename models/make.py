@@ -7,6 +7,7 @@ the same command resumes.
 """
 
 import argparse
+import hashlib
 import math
 import shlex
 import time
@@ -49,6 +50,10 @@ UPDATES, MOST_EPOCHS = 25_000, 60
 NUMBERS: Numbers = "eighth"
 LARGEST = 1_200_000
 """Bytes of a file."""
+LICENCE = [
+    "CC BY-SA 4.0. Its sources, with their licences, are named above, with its dictionary.",
+    "Cite the sources that matter to you, and UniMorph: Batsuren et al. (2022), UniMorph 4.0: Universal Morphology.",
+]
 
 
 def lesson(folder: Path, language: str) -> Lesson:
@@ -140,8 +145,10 @@ def pack(languages: Sequence[str], arguments: argparse.Namespace) -> None:
     for language, (choice, left_out) in zip(
         languages, map_in_processes(write, languages, workers=arguments.workers or cores()), strict=True
     ):
-        left = {"Left out": [f"{left_out:,} cells, of lemmas that are used least"]} if left_out else {}
-        model = add_model(into, complete_file(out, language), language, choice.dev, command=command, about=left)
+        sha = hashlib.sha256((arguments.tables / f"{language}.tsv").read_bytes()).hexdigest()
+        about = {"Licence and citation": LICENCE, "Origin": [f"Command: {command}", f"Table: SHA-256 {sha}"]}
+        about |= {"Left out": [f"{left_out:,} cells, of lemmas that are used least"]} if left_out else {}
+        model = add_model(into, complete_file(out, language), language, choice.dev, command=command, about=about)
         size = f"{model.lemmas:,} words, {model.cells:,} forms, {model.size:,} bytes"
         print(f"{language}: {size}; of other words {model.accuracy:.2f} % right", flush=True)
     print(f"{sum(path.stat().st_size for path in into.glob(f'*{ENDING}')) / 1e6:.1f} MB in {into}")

@@ -84,13 +84,13 @@ def test_modules_are_named_for_what_they_are(name: str) -> None:
 
 BUDGET = {
     "align": 556,
-    "bench": 4_359,
+    "bench": 4_227,
     "cli": 2_452,
     "data": 2_424,
     "decode": 317,
     "ensemble": 590,
     "examples": 549,
-    "inflector": 1_550,
+    "inflector": 1_551,
     "layers": 1_609,
     "learn": 1_363,
     "paper": 1_235,
@@ -98,9 +98,9 @@ BUDGET = {
     "report": 604,
     "run": 1_443,
     "score": 650,
-    "src": 19_897,
+    "src": 19_898,
     "systems": 2_310,
-    "tests": 24_147,
+    "tests": 24_162,
     "web": 883,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

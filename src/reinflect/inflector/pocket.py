@@ -114,7 +114,8 @@ def add_model(
 ) -> PocketModel:
     """Put a file that `command` made into a folder of pocket models, with a card: how it does on `dev`, and `about`.
 
-    `dev` has lemmas that the model did not learn from, where the model has a dictionary, and `text` is as in the index.
+    Of a model with a dictionary, `dev` has lemmas that it did not learn from. `text` is as in the index; parts of
+    `about` take the place of those of the same title.
     """
     from reinflect.data.catalog import find
     from reinflect.inflector.card import card_text

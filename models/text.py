@@ -1,4 +1,4 @@
-"""How many words of running text the pocket models inflect: `python -m bench.text --wide FOLDER`.
+"""How many words of running text the pocket models inflect: `python -m models.text --wide FOLDER`.
 
 FOLDER is what ../shared/data/wide.tar.xz unpacks to. Its LANGUAGE.text.tsv has nouns, verbs and adjectives of
 treebanks, each with its lemma, its features and how often it occurs; nothing was learnt from them or chosen by them. A
@@ -15,13 +15,13 @@ from math import isnan, nan
 from pathlib import Path
 from statistics import fmean
 
+from bench.common import run
+from bench.measuring import figures
 from models.choose import is_unseen
 from models.sources import Row
 from models.sources.tables import meanings_of_text
 from models.sources.wide import treebanks
 
-from bench.common import run
-from bench.measuring import figures
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.ensemble.confidence import bins, calibration_error
@@ -87,9 +87,9 @@ def unseen(inflector: Inflector, most: int = 5000) -> float:
     if dictionary is None:
         return nan
     items = dictionary.items(lemma for lemma in dictionary.lemmas if is_unseen(lemma))[:most]
-    known = [dictionary.forms(item.lemma, item.features) for item in items]
+    stored = [dictionary.forms(item.lemma, item.features) for item in items]
     answers = inflector.with_marks().answers(items, attested=False)
-    right = [not forms or answer.form in forms for answer, forms in zip(answers, known, strict=True)]
+    right = [not forms or answer.form in forms for answer, forms in zip(answers, stored, strict=True)]
     return _share(sum(right), len(right))
 
 

@@ -184,7 +184,7 @@ class Dictionary:
 
     def is_marked(self, text: str) -> bool:
         rest = set(normalize("NFC", text)).difference(self.letters) if self.marks else ()
-        return any(mark in self.marks for letter in rest for mark in normalize("NFD", letter))
+        return any(character in self.marks for letter in rest for character in normalize("NFD", letter))
 
     def unmarked(self, text: str) -> str:
         """The text without marks, in NFC."""

@@ -98,10 +98,10 @@ BUDGET = {
     "report": 604,
     "run": 1_443,
     "score": 650,
-    "src": 19_898,
+    "src": 19_904,
     "systems": 2_310,
-    "tests": 24_162,
-    "web": 883,
+    "tests": 24_191,
+    "web": 889,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever
 shrinks a room lowers its number."""

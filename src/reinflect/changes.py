@@ -59,7 +59,7 @@ class Rival:
         before, after = (
             held_out_forms(inflector, self.gold, taught)
             if self.taught
-            else dict(zip(map(_cell, self.gold), inflector.inflect_many(self.gold), strict=True))
+            else dict(zip(map(_cell, self.gold), inflector.inflect_many(self.gold, attested=False), strict=True))
             for inflector, taught in ((self.inflector, self.taught or ()), (new, items))
         )
         return changes(before, after, self.gold, (self.path, out), what)

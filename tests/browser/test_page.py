@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
+from reinflect.inflector.dictionary import Dictionary
 from reinflect.inflector.inflector import Inflector
 from reinflect.report.model import model_page
 from tests.browser.conftest import opened
@@ -369,6 +371,22 @@ def test_about_is_a_panel_of_facts(browser: Browser) -> None:
         assert model.training
         expect(panel).to_contain_text(f"Made on {model.training.date} by reinflect")
         expect(panel.locator("pre")).to_have_count(0)
+
+
+def test_a_dictionary_offers_its_lemmas_and_marks(browser: Browser) -> None:
+    cells = {"wehēn": {"V;PST": ("wēhte",)}, "wagen": {"V;PST": ("wagte",)}}
+    dictionary = Dictionary.of(cells, ("V;PST", "N;PL"), marks="\u0304")
+    inflector = tiny_models.inflector()
+    model = replace(inflector, members=inflector.voters[:1], choices={}, strategy="vote", dictionary=dictionary)
+    with running({"verbs": model}) as server, opened(browser, server.address) as page:
+        expect(page.locator("#paradigm-lemma")).to_be_focused()
+        page.locator("#paradigm-lemma").press_sequentially("weh")
+        expect(page.locator("#known-lemmas option")).to_have_count(1)
+        page.locator("#paradigm-lemma").fill("wehen")
+        page.locator("#paradigm-lemma").press("Enter")
+        expect(page.locator("#paradigm-tables")).to_contain_text("wehte")
+        page.get_by_label("Marks").check()
+        expect(page.locator("#paradigm-tables")).to_contain_text("wēhte")
 
 
 def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tmp_path: Path) -> None:

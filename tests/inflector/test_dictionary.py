@@ -402,7 +402,7 @@ def test_the_page_has_its_lemmas(inflector: Inflector) -> None:
     with TestClient(create_app({"x": inflector}), base_url="http://127.0.0.1:8000") as client:
         assert client.post("/api/lemmas", json={"beginning": "g"}).json() == {"lemmas": ["gen", "ging"]}
         shown = client.get("/api/models/x").json()
-        assert shown["dictionary"] == {"lemmas": 3, "cells": 5}
+        assert shown["dictionary"] == {"lemmas": 3, "cells": 5, "marks": ""}
         assert {part["part_of_speech"]: part["example"] for part in shown["paradigms"]} == {"V": "ging", "N": "eng"}
         row = client.post("/api/inflect", json={"lemma": "gen", "features": "V;B"}).json()["answer"]
         assert (row["form"], row["variants"], row["attested"]) == ("gan", ["gon"], True)
@@ -410,6 +410,17 @@ def test_the_page_has_its_lemmas(inflector: Inflector) -> None:
         refused = client.post("/api/inflect", json={"lemma": "gen", "features": "ADV"}).json()
         assert refused["code"] == "cannot_answer"
         assert "no ADV" in refused["error"]
+
+
+def test_the_page_keeps_marks_on_request(inflector: Inflector) -> None:
+    latin = replace(inflector, dictionary=Dictionary.of(LATIN, BUNDLES, marks="\u0304"))
+    with TestClient(create_app({"x": latin}), base_url="http://127.0.0.1:8000") as client:
+        assert client.get("/api/models/x").json()["dictionary"]["marks"] == "\u0304"
+        question = {"lemma": "amo", "features": "V;B"}
+        answers = [client.post("/api/inflect", json=question | more).json() for more in ({}, {"marks": True})]
+        assert [answer["answer"]["form"] for answer in answers] == ["amas", "amās"]
+        cells = client.post("/api/paradigm", json={"lemma": "amo", "marks": True}).json()["cells"]
+        assert [cell["answer"]["form"] for cell in cells][:2] == ["amō", "amās"]
 
 
 def test_the_example_of_the_docs() -> None:

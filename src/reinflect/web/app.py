@@ -62,6 +62,10 @@ class Loaded:
     def rules(self) -> Baseline:
         return Baseline.learn(self.inflector.attested)
 
+    @cached_property
+    def with_marks(self) -> "Loaded":
+        return Loaded(self.name, self.inflector.with_marks())
+
     def changed(self) -> str | None:
         """A sentence if the file is no longer the one that was loaded; the terminal says it once."""
         source = self.inflector.source
@@ -145,10 +149,11 @@ class Api(Router):
     async def post(self, name: str, request: Request) -> Response:
         await self.queue.refuse_if_full()
         fields = await read(request, POSTS[name])
+        marks = fields.pop("marks")
 
         async def answer() -> Response:
             loaded = await self._find(fields.pop("model"))
-            answered = await getattr(self, name)(loaded, **fields)
+            answered = await getattr(self, name)(loaded.with_marks if marks else loaded, **fields)
             loaded.changed()
             return json_response(answered)
 

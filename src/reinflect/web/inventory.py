@@ -24,7 +24,7 @@ def summary(name: str, inflector: Inflector | None) -> dict[str, Any]:
     return {
         "name": name,
         **{field: inflector and len(getattr(inflector, field)) for field in fields},
-        "dictionary": facts and {"lemmas": facts["lemmas"], "cells": facts["cells"]},
+        "dictionary": facts and {field: facts[field] for field in ("lemmas", "cells", "marks")},
     }
 
 

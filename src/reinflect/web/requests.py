@@ -73,13 +73,14 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def body_of(answer: Callable[..., object]) -> type[msgspec.Struct]:
-    """The body of a request: a model, by default the first, and the parameters of what answers it for that model."""
+    """The body of a request: a model, by default the first, marks in answers, and the parameters of what answers it."""
     _self, _loaded, *parameters = signature(answer).parameters.values()
     fields = [
         (each.name, each.annotation, msgspec.NODEFAULT if each.default is each.empty else each.default)
         for each in parameters
     ]
-    return msgspec.defstruct("Body", [*fields, ("model", str | None, None)], forbid_unknown_fields=True, kw_only=True)
+    fields += [("model", str | None, None), ("marks", bool, False)]
+    return msgspec.defstruct("Body", fields, forbid_unknown_fields=True, kw_only=True)
 
 
 async def read(request: Request, kind: type[msgspec.Struct]) -> dict[str, Any]:

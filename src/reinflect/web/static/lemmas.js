@@ -1,4 +1,4 @@
-// The lemmas of the model's dictionary, offered while a lemma is typed.
+// What the model's dictionary offers: its lemmas while one is typed, and forms with its marks.
 
 import * as api from "./api.js";
 import { byId, make } from "./dom.js";
@@ -20,4 +20,13 @@ async function offer(event) {
 }
 
 for (const id of ["lemma", "paradigm-lemma"]) byId(id).addEventListener("input", offer);
-onModel(() => list.replaceChildren());
+onModel(({ dictionary }) => {
+  list.replaceChildren();
+  byId("marks-field").hidden = !dictionary?.marks;
+});
+
+byId("marks").addEventListener("change", (event) => {
+  api.settings.marks = event.target.checked;
+  for (const id of ["lemma", "paradigm-lemma"])
+    if (byId(id).value.trim()) byId(id).form.requestSubmit();
+});

@@ -47,6 +47,8 @@ SMALL = ("embedding=100", "hidden=100", "history_hidden=100", "smart.sweeps=20")
 """What differs from the preset `high`."""
 UPDATES, MOST_EPOCHS = 25_000, 60
 """A model has about so many updates; twice as many, or 120,000 cells, are no better on lemmas it has not seen."""
+PACK_MEMORY, TRAINERS = 2 << 30, 8
+"""On a GPU: bytes of a pack, which has some eight models, and how many packs train at the same time."""
 NUMBERS: Numbers = "eighth"
 LARGEST = 1_200_000
 """Bytes of a file."""
@@ -76,12 +78,13 @@ def train(languages: Sequence[str], arguments: argparse.Namespace) -> None:
     """Train the models, and write each into OUT/models as a file without a dictionary."""
     end = math.inf if arguments.time_limit is None else time.monotonic() + arguments.time_limit
     wanted = [spec_of(lesson(arguments.out / "items", language), arguments.set) for language in languages]
-    store = Store.inside(arguments.out / "training", numbers=True)
+    store, device = Store.inside(arguments.out / "training", numbers=True), device_for(arguments.device)
     with store.held(), display() as watcher:
         resources = Resources(
-            device=device_for(arguments.device),
+            device=device,
             workers=cores(),
-            trainers=arguments.workers,
+            trainers=arguments.workers or (TRAINERS if device == "cuda" else None),
+            pack_memory=PACK_MEMORY,
             checkpoint_seconds=checkpoint_seconds(SECONDS_BETWEEN),
             alignment_cache=default_folder(),
             watcher=watcher,

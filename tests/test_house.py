@@ -100,7 +100,7 @@ BUDGET = {
     "score": 650,
     "src": 19_904,
     "systems": 2_310,
-    "tests": 24_272,
+    "tests": 24_289,
     "web": 889,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

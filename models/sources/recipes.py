@@ -63,6 +63,8 @@ class Recipe:
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """What an atom is called here, or as in `N INAN` for a part of speech; nothing if it tells no cells apart."""
     rules: Sequence[Rule] = ()
+    alike: Sequence[Rule] = ()
+    """Bundles with the same form as another one, such as both genders of adjectives with some endings."""
     spellings: Mapping[Atoms, str] = field(default_factory=dict)
     forms: Mapping[str, str] = field(default_factory=dict)
     """Patterns in forms of sources, and what is to be there; a form of which nothing is left is left out."""
@@ -84,9 +86,10 @@ class Recipe:
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> "Recipe":
         bundles = [bundle for pattern in entry.get("bundles", ()) for bundle in expanded(pattern)]
-        rules, relabelled = ([Rule.read(rule) for rule in entry.get(name, ())] for name in ("rules", "relabelled"))
+        lists = ("rules", "relabelled", "alike")
+        rules = {name: [Rule.read(rule) for rule in entry.get(name, ())] for name in lists}
         spellings = {tuple(sorted(said.split())): bundle for said, bundle in entry.get("spellings", {}).items()}
-        read = {"bundles": bundles, "rules": rules, "relabelled": relabelled, "spellings": spellings}
+        read = {"bundles": bundles, "spellings": spellings, **rules}
         return cls(**{**entry, **read})
 
     def replaced(self, bundle: Atoms) -> Atoms:
@@ -104,6 +107,11 @@ class Recipe:
             if by_form or not rule.looks_at_form:
                 said = rule.applied(said, row)
         return bundle if said == set(bundle) else tuple(sorted(said))
+
+    def with_same_form(self, bundle: Atoms, row: Row) -> list[Atoms]:
+        """Other bundles that have the form of a row."""
+        said = set(bundle)
+        return [tuple(sorted(other)) for rule in self.alike if (other := rule.applied(set(said), row)) != said]
 
     def relabel(self, row: Row) -> Row:
         """A row of UniMorph with the right atoms, by the first rule that fits."""

@@ -128,6 +128,10 @@ class Table:
             both += known is not None
             agree += known is not None and plain.form in known
             self._add(name, clean, plain, bundle)
+            recipe = self.paradigms.recipe
+            for other in recipe.with_same_form(recipe.replaced(atoms(bundle)), plain):
+                self._add(name, clean, plain, self.paradigms.by_atoms[other])
+                self.uses[plain.lemma] -= plain.uses
         return Report(name, len(read), mapped, both, agree)
 
     def _add(self, name: str, clean: Row, plain: Row, bundle: str) -> None:

@@ -25,9 +25,9 @@ from models.sources.__main__ import write_table
 from models.sources.atoms import atoms
 from models.sources.bundles import Paradigms
 from models.sources.packages import Package, printed
-from models.sources.recipes import Recipe, expanded
+from models.sources.recipes import Recipe, expanded, recipe_of
 from models.sources.tables import DICTIONARIES, Evidence, Table, doubtful, paradigms_of
-from models.sources.wide import credit
+from models.sources.wide import credit, treebanks, unimorph
 
 RAW = Path(__file__).parent / "raw"
 """Rows as the packages have them."""
@@ -451,3 +451,20 @@ def test_sources_name_their_licence_and_pin_their_packages() -> None:
         assert source.credit
         assert source.licence
         assert all(len(package.sha256) == 64 for package in source.packages)
+
+
+def test_adjectives_with_one_form_for_both_genders_have_it_in_both(tmp_path: Path) -> None:
+    wide = tmp_path / "wide"
+    wide.mkdir()
+    (wide / "spanish.tsv").write_text("ser\tser\tV;NFIN\t2017\n", encoding="utf-8")
+    (wide / "spanish.use.tsv").write_text("verde\tverdes\tADJ;PL\t2\nrojo\trojo\tADJ;SG\t1\n", encoding="utf-8")
+    paradigms = paradigms_of(unimorph(wide, "spanish", shared_task=True), recipe_of("spanish"))
+    table = Table(paradigms)
+    table.add("use", treebanks(wide, "spanish", "use"))
+    cells = {(cell.lemma, cell.bundle): cell.forms for cell in table.shipped()}
+    assert cells == {
+        ("verde", "ADJ;MASC;PL"): ["verdes"],
+        ("verde", "ADJ;FEM;PL"): ["verdes"],
+        ("rojo", "ADJ;MASC;SG"): ["rojo"],
+    }
+    assert table.uses == {"verde": 2, "rojo": 1}

@@ -87,7 +87,7 @@ BUDGET = {
     "bench": 4_227,
     "cli": 2_452,
     "data": 2_424,
-    "decode": 317,
+    "decode": 322,
     "ensemble": 590,
     "examples": 549,
     "inflector": 1_551,
@@ -98,9 +98,9 @@ BUDGET = {
     "report": 604,
     "run": 1_443,
     "score": 650,
-    "src": 19_904,
+    "src": 19_909,
     "systems": 2_310,
-    "tests": 24_289,
+    "tests": 24_326,
     "web": 889,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

@@ -1,14 +1,19 @@
 """Probabilities of one form, caps, and the filter for endlessly repeating characters."""
 
 import math
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from reinflect.decode.search import Scored, filtered, longest_runs, merged, most_actions
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.decode.search import Scored, beam, filtered, greedy, longest_runs, merged, most_actions
+from reinflect.systems.system import Attention
 
 
 def test_probabilities_of_one_form_are_added() -> None:
@@ -48,3 +53,35 @@ def test_the_filter_for_anything(pairs: list[tuple[str | None, str]], words: lis
         )
         expected.append(lemma if strange else form)
     assert filtered([form for form, _ in pairs], [lemma for _, lemma in pairs], longest_runs(words)) == expected
+
+
+def test_a_flag_that_a_product_raises_is_no_warning() -> None:
+    """BLAS was seen to raise one where all numbers are finite; the tests make errors of warnings."""
+
+    class Flagged:
+        def __init__(self, items: Sequence[Item]) -> None:
+            self.sources, self.lengths = [("a",)] * len(items), np.ones(len(items), dtype=np.int64)
+
+        def log_probabilities(self) -> NDArray[np.float32]:
+            np.float32("inf") - np.array(np.inf)
+            return np.array([[-5.0, -0.1]], dtype=np.float32)
+
+        def attention(self) -> Attention:
+            return Attention(0)
+
+        def keep(self, rows: NDArray[np.int64]) -> None: ...
+
+        def advance(self, actions: NDArray[np.int64]) -> list[str]:
+            return [""] * len(actions)
+
+    class Words:
+        end = 1
+
+        def start(self, items: Sequence[Item]) -> Flagged:
+            return Flagged(items)
+
+    item = Item("a", Bundle("V"))
+    with pytest.raises(RuntimeWarning, match="invalid value"):
+        Flagged([item]).log_probabilities()
+    assert greedy(Words(), [item]).forms == [""]
+    assert [form.form for form in beam(Words(), [item], 1, 1)[0]] == [""]

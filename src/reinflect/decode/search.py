@@ -98,11 +98,14 @@ BATCH = 128
 """Hypotheses decoded together: with fewer, each product is too small; with more, their numbers leave the cache."""
 WORTH_THREADS = 1500
 """Items times models: with fewer, threads wait for each other more than they gain."""
+UNFLAGGED = np.errstate(invalid="ignore")
+"""Models are finite, but a product of some BLAS was seen to flag invalid numbers, once in many runs."""
 Model = TypeVar("Model")
 Decoded = TypeVar("Decoded")
 _alone = RLock()
 
 
+@UNFLAGGED
 def greedy(words: Words, items: Sequence[Item]) -> Predictions:
     """The forms that the most probable actions write."""
     forms: list[str | None] = [None] * len(items)
@@ -128,6 +131,7 @@ def greedy(words: Words, items: Sequence[Item]) -> Predictions:
     return Predictions(forms, totals.tolist())
 
 
+@UNFLAGGED
 def beam(words: Words, items: Sequence[Item], width: int, n: int) -> list[list[Scored]]:
     """At most n forms for each item, the most probable first; none if no hypothesis ended.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from reinflect.data.features import SEPARATOR
 from reinflect.data.items import Item
-from reinflect.decode.search import NEVER, is_endless, most_actions
+from reinflect.decode.search import NEVER, UNFLAGGED, is_endless, most_actions
 from reinflect.systems.oracle import COPY, DELETE, STEP
 from reinflect.systems.symbols import UNKNOWN, Vocabulary
 from reinflect.systems.system import Words
@@ -56,6 +56,7 @@ class Trace:
     steps: tuple[TraceStep, ...]
 
 
+@UNFLAGGED
 def follow(
     words: Words, item: Item, choices: Vocabulary, begins: int
 ) -> tuple[tuple[str, ...], tuple[TraceStep, ...], bool]:

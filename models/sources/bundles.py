@@ -110,6 +110,8 @@ class Paradigms:
                 self.meanings.pop(said, None)
 
     def _proved(self, said: Atoms) -> str | None:
+        if exact := self.by_atoms.get(said):
+            return exact  # where sources have other forms in its cells, the forms are variants or wrong
         agree, of = self._agree[said], self._of[said]
         if bundle := self.spelled(said):
             by_hand = said in self.recipe.spellings
